@@ -1,0 +1,1 @@
+//! The agent loop: rounds, tools, hooks, queues.

@@ -1,0 +1,1 @@
+//! The sandbox: load, limit, call and cache WebAssembly components.

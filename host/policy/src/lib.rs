@@ -1,0 +1,1 @@
+//! Capabilities, grants and decisions: pure functions over data.

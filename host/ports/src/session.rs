@@ -1,0 +1,119 @@
+//! The session port: what was said, kept.
+
+use crate::message::Message;
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Identifies a session.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SessionId(Arc<str>);
+
+/// Identifies an entry of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EntryId(Arc<str>);
+
+macro_rules! text_id {
+    ($name:ident) => {
+        impl $name {
+            /// Takes the text as it is.
+            pub fn new(text: impl AsRef<str>) -> Self {
+                Self(Arc::from(text.as_ref()))
+            }
+
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+text_id!(SessionId);
+text_id!(EntryId);
+
+/// Why a session could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The file system said no.
+    #[error("session {path}: {action} failed: {source}")]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// What was attempted.
+        action: &'static str,
+        /// The system's reason.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The file is not what this version can continue.
+    #[error("session {path}, line {line}: {reason}")]
+    Corrupt {
+        /// Which file.
+        path: PathBuf,
+        /// Counts from 1.
+        line: usize,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+    /// Another process holds the session.
+    #[error("session {path} is in use by another process; close it there, or start a new session")]
+    Locked {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The session cannot be written any more.
+    #[error("session {path} is read-only: {reason}")]
+    ReadOnly {
+        /// Which file.
+        path: PathBuf,
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// Nothing with this name.
+    #[error("no session {name}: {hint}")]
+    NotFound {
+        /// What was asked for.
+        name: String,
+        /// Where it was looked for.
+        hint: String,
+    },
+}
+
+/// One conversation that is being continued.
+///
+/// An entry counts as acknowledged once [`SessionLog::commit`] after its append returned; the loop commits each finished
+/// answer and tool result before the next model call.
+#[async_trait]
+pub trait SessionLog: Send + Sync {
+    /// Which session.
+    fn id(&self) -> &SessionId;
+
+    /// The conversation as the model should see it, oldest first.
+    ///
+    /// # Errors
+    /// When the entries cannot be read.
+    fn messages(&self) -> Result<Vec<Arc<Message>>, SessionError>;
+
+    /// Adds a message after the current leaf.
+    ///
+    /// # Errors
+    /// When it could not be written; the session then still holds everything that was written before.
+    async fn append(&self, message: Arc<Message>) -> Result<EntryId, SessionError>;
+
+    /// Makes all appended entries durable, as far as the store promises durability.
+    ///
+    /// # Errors
+    /// When the device did not confirm; this is never retried silently.
+    async fn commit(&self) -> Result<(), SessionError>;
+}

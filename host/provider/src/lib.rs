@@ -1,0 +1,1 @@
+//! Model wire formats: bytes in, events out.

@@ -1,0 +1,1 @@
+//! The session tree and its JSONL file.

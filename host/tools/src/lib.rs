@@ -1,0 +1,1 @@
+//! Built-in tools over an injected workspace and command runtime.

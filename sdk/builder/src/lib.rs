@@ -1,0 +1,1 @@
+//! Finds or makes a guest toolchain and builds extensions with it.
