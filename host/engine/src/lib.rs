@@ -1,1 +1,39 @@
-//! The sandbox: load, limit, call and cache WebAssembly components.
+//! The sandbox: loads WebAssembly components, limits them, calls them and caches their compiled code.
+//!
+//! The only crate that links wasmtime; nothing of wasmtime leaves it. A [`Sandbox`] is one compiler and one allocator for
+//! the whole process. [`Sandbox::inspect`] turns bytes into an [`Inspected`] extension (digest, exports, descriptor) without
+//! granting it anything; [`Sandbox::extension`] joins that with the capabilities in force and gives the ports
+//! ([`capstan_ports::Tool`], [`capstan_ports::Hook`]) that the agent sees.
+//!
+//! Invariants that hold here:
+//! - A guest gets what its [`capstan_policy::Effective`] set says, built into its WASI context; there is no later check that could be missed.
+//! - Limits and the deadline are armed before a guest is instantiated, for its start function is guest code too.
+//! - A call that traps or runs out of time takes its whole store with it.
+//! - Compiled code is executed only if its keyed digest proves that this user's host wrote it ([`cache`]).
+
+mod abi;
+mod bindings;
+pub mod cache;
+mod call;
+mod convert;
+mod descriptor;
+pub mod error;
+mod extension;
+mod hook;
+mod import;
+mod inspect;
+pub mod limits;
+mod machine;
+mod sandbox;
+mod state;
+mod ticker;
+mod tool;
+mod wasi;
+
+pub use abi::Interface;
+pub use error::{CallError, EngineError, LoadError, LoadProblem};
+pub use extension::{Extension, ExtensionSettings, can_enforce};
+pub use inspect::{Inspected, Surface};
+pub use limits::{Limits, Role};
+pub use machine::Allocation;
+pub use sandbox::{Sandbox, SandboxOptions};

@@ -1,1 +1,20 @@
-//! Capabilities, grants and decisions: pure functions over data.
+//! What may happen: capabilities, grants, permissions and names, as pure functions over data.
+//!
+//! Nothing here opens a file or asks a person. The engine takes an [`Effective`] set and builds exactly that world for a
+//! guest; the command line reads and writes the [`Grants`] file and asks; both come here for the decision.
+//!
+//! - [`grant`]: what the user allowed which bytes, and what follows for a file that is found ([`Trust`]).
+//! - [`directory`]: which host directory a request means, and which directories no grant can reach.
+//! - [`permission`]: what the built-in tools may do in which mode.
+//! - [`name`]: which tool names are refused.
+
+pub mod directory;
+pub mod error;
+pub mod grant;
+pub mod name;
+pub mod permission;
+
+pub use directory::{Places, ResolvedDirectory};
+pub use error::PolicyError;
+pub use grant::{Effective, ExtensionGrant, Grants, Source, Trust};
+pub use permission::{PermissionMode, Ruling};

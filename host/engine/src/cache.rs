@@ -1,0 +1,229 @@
+//! Compiled code and descriptors on disk, so that a start costs neither compilation nor a call of `describe`.
+//!
+//! Loading compiled code is executing it: wasmtime checks its form only lightly. So an entry counts only if a keyed digest
+//! proves that a host of this user wrote it for exactly these bytes, this wasmtime and this configuration. The key lies
+//! outside the cache directory; neither is ever inside a grant (`capstan_policy::directory::check_reach`).
+//!
+//! What this cannot do: protect against somebody who can read the user's own files. That somebody has won already.
+
+use capstan_ports::extension::Digest;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest as _, Sha256};
+use std::fs;
+use std::hash::{Hash, Hasher};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+/// Where the cache lives.
+#[derive(Debug, Clone)]
+pub struct CacheOptions {
+    /// Made with mode 0700 if it is missing.
+    pub directory: PathBuf,
+    /// The secret key, made with mode 0600 if it is missing. Not inside `directory`.
+    pub key_file: PathBuf,
+}
+
+/// What kind of entry; part of the digest, so that one kind cannot stand in for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Machine code.
+    Code,
+    /// Exports and descriptor as JSON.
+    Surface,
+}
+
+impl Kind {
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::Code => "cwasm",
+            Self::Surface => "json",
+        }
+    }
+}
+
+/// The store of one engine configuration.
+pub(crate) struct Cache {
+    directory: PathBuf,
+    key: [u8; 32],
+    /// Of wasmtime's version, target and configuration.
+    compatibility: [u8; 32],
+}
+
+const MAC_BYTES: usize = 32;
+
+impl Cache {
+    /// Opens the store, or says why there is none. A host without a cache works; it only starts more slowly.
+    pub(crate) fn open(options: &CacheOptions, engine: &Engine) -> io::Result<Self> {
+        private_directory(&options.directory)?;
+        let key = key(&options.key_file)?;
+        let mut hasher = Sha256Hasher(Sha256::new());
+        engine.precompile_compatibility_hash().hash(&mut hasher);
+        Ok(Self { directory: options.directory.clone(), key, compatibility: hasher.0.finalize().into() })
+    }
+
+    /// The verified bytes of an entry. `None` when there is none, or none that this host wrote; such a one is removed.
+    pub(crate) fn read(&self, kind: Kind, digest: &Digest) -> Option<Vec<u8>> {
+        let path = self.path(kind, digest);
+        let mut bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(reason) if reason.kind() == io::ErrorKind::NotFound => return None,
+            Err(reason) => {
+                tracing::warn!(path = %path.display(), %reason, "a cache entry cannot be read; it is made again");
+                return None;
+            }
+        };
+        let genuine = bytes.split_at_checked(MAC_BYTES).is_some_and(|(mac, payload)| {
+            self.mac(kind, digest, payload).is_some_and(|expected| expected.verify_slice(mac).is_ok())
+        });
+        if genuine {
+            bytes.drain(..MAC_BYTES);
+            return Some(bytes);
+        }
+        tracing::warn!(path = %path.display(), "a cache entry is damaged or foreign; it is made again");
+        if let Err(reason) = fs::remove_file(&path) {
+            tracing::debug!(path = %path.display(), %reason, "a foreign cache entry stays");
+        }
+        None
+    }
+
+    /// Whether there is an entry; it may still turn out not to be genuine.
+    pub(crate) fn has(&self, kind: Kind, digest: &Digest) -> bool {
+        self.path(kind, digest).is_file()
+    }
+
+    /// Writes an entry beside its place and renames it there: a reader sees all of it or nothing.
+    pub(crate) fn write(&self, kind: Kind, digest: &Digest, payload: &[u8]) -> io::Result<()> {
+        let mac = self.mac(kind, digest, payload).ok_or_else(|| io::Error::other("the cache key is unusable"))?;
+        let path = self.path(kind, digest);
+        let temporary = path.with_extension(format!("{}.{}.tmp", kind.suffix(), std::process::id()));
+        let written = (|| {
+            let mut file =
+                fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+            file.write_all(&mac.finalize().into_bytes())?;
+            file.write_all(payload)?;
+            fs::rename(&temporary, &path)
+        })();
+        if written.is_err() && temporary.exists() {
+            fs::remove_file(&temporary)?;
+        }
+        written
+    }
+
+    /// Compiled code for these bytes, if this host wrote some.
+    pub(crate) fn code(&self, engine: &Engine, digest: &Digest) -> Option<Component> {
+        let bytes = self.read(Kind::Code, digest)?;
+        // SAFETY: `deserialize` requires bytes that `Component::serialize` or `Engine::precompile_component` made. The
+        // keyed digest covers all of `bytes` together with the engine's compatibility hash and the digest of the wasm; only
+        // `write` above computes it, only with the output of `serialize`, under a key that only this user can read. The
+        // bytes were read into memory before they were verified, so they cannot change afterwards.
+        #[allow(unsafe_code, reason = "the one place where compiled code is loaded; see the contract above")]
+        let component = unsafe { Component::deserialize(engine, &bytes) };
+        component
+            .inspect_err(|reason| tracing::warn!(%digest, %reason, "cached code does not load; it is compiled again"))
+            .ok()
+    }
+
+    fn path(&self, kind: Kind, digest: &Digest) -> PathBuf {
+        let compatibility = u64::from_le_bytes(std::array::from_fn(|i| self.compatibility[i]));
+        self.directory.join(format!("{digest}-{compatibility:016x}.{}", kind.suffix()))
+    }
+
+    fn mac(&self, kind: Kind, digest: &Digest, payload: &[u8]) -> Option<Hmac<Sha256>> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).ok()?;
+        mac.update(kind.suffix().as_bytes());
+        mac.update(&[0]);
+        mac.update(&digest.0);
+        mac.update(&self.compatibility);
+        mac.update(payload);
+        Some(mac)
+    }
+}
+
+/// SHA-256 of an extension's bytes.
+pub(crate) fn digest(bytes: &[u8]) -> Digest {
+    Digest(Sha256::digest(bytes).into())
+}
+
+/// Makes or checks a directory that only this user can write and that is not reached through a link of another.
+fn private_directory(directory: &Path) -> io::Result<()> {
+    if let Some(parent) = directory.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match fs::DirBuilder::new().mode(0o700).create(directory) {
+        Ok(()) => {}
+        Err(reason) if reason.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(reason) => return Err(reason),
+    }
+    let found = fs::symlink_metadata(directory)?;
+    own(&found, directory)?;
+    if !found.is_dir() {
+        return Err(io::Error::other(format!("{} is not a directory", directory.display())));
+    }
+    Ok(())
+}
+
+fn own(found: &fs::Metadata, path: &Path) -> io::Result<()> {
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(io::Error::other(format!("{} belongs to another user", path.display())));
+    }
+    if !found.is_symlink() && found.mode() & 0o022 != 0 {
+        return Err(io::Error::other(format!("{} can be written by others; chmod go-w it", path.display())));
+    }
+    Ok(())
+}
+
+/// Reads the key, or makes one.
+fn key(path: &Path) -> io::Result<[u8; 32]> {
+    let unusable = || io::Error::other(format!("{} is no cache key; remove it and a new one is made", path.display()));
+    match fs::symlink_metadata(path) {
+        Ok(found) => {
+            own(&found, path)?;
+            if !found.is_file() || found.mode() & 0o077 != 0 {
+                return Err(io::Error::other(format!("{} can be read by others; chmod 600 it", path.display())));
+            }
+            <[u8; 32]>::try_from(fs::read(path)?).map_err(|_wrong_length| unusable())
+        }
+        Err(reason) if reason.kind() == io::ErrorKind::NotFound => {
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            let mut key = [0; 32];
+            getrandom::fill(&mut key).map_err(io::Error::other)?;
+            // Another process may do the same at this moment: link the finished file in, and take what won.
+            let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
+            let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+            file.write_all(&key)?;
+            let linked = fs::hard_link(&temporary, path);
+            fs::remove_file(&temporary)?;
+            match linked {
+                Ok(()) => Ok(key),
+                Err(reason) if reason.kind() == io::ErrorKind::AlreadyExists => {
+                    <[u8; 32]>::try_from(fs::read(path)?).map_err(|_wrong_length| unusable())
+                }
+                Err(reason) => Err(reason),
+            }
+        }
+        Err(reason) => Err(reason),
+    }
+}
+
+/// wasmtime gives its compatibility as something to hash; the standard hasher's result is no stable key.
+struct Sha256Hasher(Sha256);
+
+impl Hasher for Sha256Hasher {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        let digest: [u8; 32] = self.0.clone().finalize().into();
+        u64::from_le_bytes(std::array::from_fn(|i| digest[i]))
+    }
+}
+
+#[cfg(test)]
+#[path = "cache_tests.rs"]
+mod tests;

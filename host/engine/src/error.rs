@@ -1,0 +1,188 @@
+//! What can go wrong while an extension is loaded, and while it is called.
+
+use crate::abi::Interface;
+use capstan_policy::PolicyError;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The sandbox itself could not be set up.
+#[derive(Debug, thiserror::Error)]
+#[error("the sandbox cannot start: {action}: {source}")]
+pub struct EngineError {
+    /// What was attempted.
+    pub action: &'static str,
+    /// The engine's reason.
+    #[source]
+    pub source: Box<dyn std::error::Error + Send + Sync>,
+}
+
+/// A file that is no loadable extension. It costs only itself: the others load.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", file.display())]
+pub struct LoadError {
+    /// The file.
+    pub file: PathBuf,
+    /// What is wrong with it, and what to do.
+    #[source]
+    pub problem: LoadProblem,
+}
+
+/// Why a file is no loadable extension.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadProblem {
+    /// The file could not be read.
+    #[error("it cannot be read ({source}); check its permissions")]
+    Unreadable {
+        /// The system's reason.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Larger than any extension may be.
+    #[error("it has {bytes} bytes, more than the {limit} that an extension may have; build it for release and strip it")]
+    TooLarge {
+        /// Its size.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// Not WebAssembly.
+    #[error("it is not WebAssembly (it begins with {beginning}); build a component, for example with `capstan ext build`")]
+    NotWasm {
+        /// Its first bytes in hexadecimal, or `nothing`.
+        beginning: String,
+    },
+    /// A core module.
+    #[error(
+        "it is a core WebAssembly module, not a component; link it with `wasm-component-ld`, as `capstan ext build` does, \
+         or wrap it with `wasm-tools component new`"
+    )]
+    CoreModule,
+    /// Not valid, or with features that this host switches off.
+    #[error("it does not validate ({reason}); it may be damaged or use WebAssembly features that extensions cannot use")]
+    Invalid {
+        /// The validator's words.
+        reason: String,
+    },
+    /// Built against another version of the contract.
+    #[error(
+        "it was built against {found}, this host speaks {package} {wanted}; rebuild it with the SDK of that version",
+        package = crate::abi::PACKAGE
+    )]
+    ContractVersion {
+        /// The interface name with version as it stands in the file.
+        found: String,
+        /// The host's version.
+        wanted: &'static str,
+    },
+    /// A component of something else.
+    #[error("it exports no interface of {package}, only {found}; is it a Capstan extension?", package = crate::abi::PACKAGE)]
+    NotAnExtension {
+        /// What it exports.
+        found: String,
+    },
+    /// An extension without the interface that says what it is.
+    #[error("it does not export `{package}/extension@{version}`, which every extension must", package = crate::abi::PACKAGE, version = crate::abi::VERSION)]
+    NoDescriptor,
+    /// Wants something that no host function provides.
+    #[error("it imports `{import}`, which this host does not provide; extensions may import {package} {version} and WASI 0.2 (no sockets)", package = crate::abi::PACKAGE, version = crate::abi::VERSION)]
+    UnknownImport {
+        /// The import's name.
+        import: String,
+    },
+    /// An import or export of another type than the contract's.
+    #[error("its types do not match the contract ({reason}); rebuild it with the SDK of this version")]
+    TypeMismatch {
+        /// The linker's words, which name the import or export.
+        reason: String,
+    },
+    /// `describe` did not answer.
+    #[error("its `describe` did not answer: {source}")]
+    Describe {
+        /// What happened.
+        #[source]
+        source: CallError,
+    },
+    /// `describe` answered something that cannot be used.
+    #[error("its descriptor is not usable: {subject}: {reason}")]
+    Descriptor {
+        /// Which part.
+        subject: String,
+        /// Why, and what to write.
+        reason: String,
+    },
+    /// A granted directory cannot be given.
+    #[error("a granted directory cannot be used: {source}")]
+    Grant {
+        /// What is wrong with it.
+        #[source]
+        source: PolicyError,
+    },
+    /// A granted directory is not there.
+    #[error("the granted directory {path} cannot be opened ({source}); create it, or revoke and allow again")]
+    Directory {
+        /// The host path.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// A call that did not come back with an answer. The instance is gone; the next call gets a new one.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// It took longer than its role may.
+    #[error("it did not answer within {}", show(*limit))]
+    TimedOut {
+        /// The limit.
+        limit: Duration,
+    },
+    /// The run was aborted.
+    #[error("it was aborted")]
+    Cancelled,
+    /// It used up something.
+    #[error("it used up its {resource} ({limit})")]
+    Exhausted {
+        /// Of what.
+        resource: &'static str,
+        /// How much there was.
+        limit: String,
+    },
+    /// It trapped: a panic, an unreachable instruction, a stack overflow, an access out of bounds.
+    #[error("it trapped: {reason}")]
+    Trapped {
+        /// The trap, what it last wrote to stderr, and the innermost frames.
+        reason: String,
+    },
+    /// It answered something out of form.
+    #[error("it answered something that the contract does not allow: {reason}")]
+    Garbage {
+        /// What.
+        reason: String,
+    },
+    /// It exported the interface with other types, or its code could not be loaded.
+    #[error("it cannot be started: {reason}")]
+    NotStarted {
+        /// Why.
+        reason: String,
+    },
+    /// The answer needs a power that the user did not grant.
+    #[error("it tried to {action} without the power `{power}`; `capstan ext allow` grants it")]
+    Powerless {
+        /// What it tried.
+        action: &'static str,
+        /// The power's name.
+        power: &'static str,
+    },
+    /// The component does not export what the call needs.
+    #[error("it does not export `{}`", .0.name())]
+    NotExported(Interface),
+}
+
+fn show(duration: Duration) -> String {
+    if duration >= Duration::from_secs(1) {
+        format!("{} s", duration.as_secs_f64())
+    } else {
+        format!("{} ms", duration.as_millis())
+    }
+}

@@ -1,0 +1,257 @@
+//! An extension in force: inspected bytes, what they were granted, and calls into them.
+
+use crate::abi::Interface;
+use crate::call::{Code, Guest, bounded, failure};
+use crate::error::{CallError, LoadError};
+use crate::hook::ComponentHook;
+use crate::inspect::Inspected;
+use crate::limits::{Limits, Role};
+use crate::sandbox::Sandbox;
+use crate::state::{Scope, State};
+use crate::tool::ComponentTool;
+use crate::wasi::{Captured, World};
+use capstan_policy::{Effective, Places};
+use capstan_ports::extension::{Capability, Descriptor, ExtensionId, Lifetime, Power};
+use capstan_ports::hook::Hook;
+use capstan_ports::session::SessionId;
+use capstan_ports::tool::{Progress, Tool};
+use futures::future::BoxFuture;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
+use wasmtime::Store;
+use wasmtime::component::Instance;
+
+/// What an extension gets besides its grants.
+#[derive(Debug, Clone)]
+pub struct ExtensionSettings {
+    /// The user's configuration table for it; an object.
+    pub config: Value,
+    /// What its directory grants are relative to.
+    pub places: Places,
+}
+
+/// An extension in force. Cloning gives another handle to the same one.
+#[derive(Clone)]
+pub struct Extension {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    sandbox: Sandbox,
+    inspected: Inspected,
+    effective: Effective,
+    world: World,
+    name: Arc<str>,
+    config: Arc<str>,
+    /// Instances that outlive a call, one a session, only with `lifetime: session`.
+    kept: Mutex<HashMap<SessionId, KeptGuest>>,
+}
+
+type KeptGuest = Arc<tokio::sync::Mutex<Option<Guest>>>;
+
+/// Sessions of one process whose instances are kept at the same time; the oldest entries are empty ones.
+const MAX_KEPT: usize = 32;
+
+/// Whether this host version can enforce a capability. One that it cannot is refused when it is to be granted, not ignored.
+pub fn can_enforce(capability: &Capability) -> bool {
+    match capability {
+        Capability::Directory { .. } | Capability::Environment { .. } => true,
+        Capability::Power { power } => match power {
+            Power::RewriteArguments | Power::RewriteResult => true,
+            Power::RewriteContext | Power::Compress | Power::Remember => false,
+        },
+        Capability::Http { .. }
+        | Capability::Secret { .. }
+        | Capability::Process { .. }
+        | Capability::Model { .. }
+        | Capability::KeyValue { .. }
+        | Capability::SessionMemory => false,
+    }
+}
+
+impl Sandbox {
+    /// Puts an extension into force with exactly these capabilities.
+    ///
+    /// # Errors
+    /// When a granted directory does not exist or would reach the host's own files.
+    pub fn extension(
+        &self,
+        inspected: Inspected,
+        effective: Effective,
+        settings: &ExtensionSettings,
+    ) -> Result<Extension, LoadError> {
+        let world = World::of(&effective, &settings.places)
+            .map_err(|problem| LoadError { file: inspected.path.clone(), problem })?;
+        let shared = Shared {
+            sandbox: self.clone(),
+            name: Arc::from(inspected.surface.descriptor.id.as_str()),
+            config: Arc::from(settings.config.to_string()),
+            inspected,
+            effective,
+            world,
+            kept: Mutex::new(HashMap::new()),
+        };
+        Ok(Extension { shared: Arc::new(shared) })
+    }
+}
+
+impl Extension {
+    /// What the user calls it.
+    pub fn id(&self) -> &ExtensionId {
+        &self.descriptor().id
+    }
+
+    /// Its own words, checked.
+    pub fn descriptor(&self) -> &Descriptor {
+        &self.shared.inspected.surface.descriptor
+    }
+
+    /// The file it came from, its digest and its exports.
+    pub fn inspected(&self) -> &Inspected {
+        &self.shared.inspected
+    }
+
+    /// What is in force.
+    pub fn effective(&self) -> &Effective {
+        &self.shared.effective
+    }
+
+    /// Its tools, as the agent sees them.
+    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        let tools = self.descriptor().tools.iter();
+        tools.map(|tool| Arc::new(ComponentTool::new(self.clone(), tool.clone())) as Arc<dyn Tool>).collect()
+    }
+
+    /// Its hooks in one object, if it has any.
+    pub fn hook(&self) -> Option<Arc<dyn Hook>> {
+        (!self.descriptor().hooks.is_empty()).then(|| Arc::new(ComponentHook::new(self.clone())) as Arc<dyn Hook>)
+    }
+
+    pub(crate) fn exports(&self, interface: Interface) -> bool {
+        self.shared.inspected.surface.exports.contains(&interface)
+    }
+
+    pub(crate) fn has_power(&self, power: Power) -> bool {
+        self.shared.effective.has_power(power)
+    }
+
+    /// Loads the code ahead of the first call, so that this call does not pay for it.
+    ///
+    /// # Errors
+    /// When the code can be neither loaded nor compiled.
+    pub async fn prepare(&self) -> Result<(), CallError> {
+        self.code().await.map(drop)
+    }
+
+    async fn code(&self) -> Result<Arc<Code>, CallError> {
+        self.shared
+            .sandbox
+            .code(&self.shared.inspected)
+            .await
+            .map_err(|problem| CallError::NotStarted { reason: problem.to_string() })
+    }
+
+    /// One call: an instance, the work, and everything that can stop it.
+    pub(crate) async fn call<R, F>(&self, role: Role, caller: Caller<'_>, work: F) -> Result<R, CallError>
+    where
+        F: for<'g> FnOnce(&'g mut Store<State>, &'g Instance, &'g Code) -> BoxFuture<'g, wasmtime::Result<R>> + Send,
+    {
+        let limits = Limits::of(role);
+        if caller.input_bytes > limits.input_bytes {
+            return Err(CallError::Exhausted {
+                resource: "input",
+                limit: format!("{} MiB, the call has {} bytes", limits.input_bytes >> 20, caller.input_bytes),
+            });
+        }
+        // Outside the deadline: loading code and waiting for a slot are no doing of the guest.
+        let code = self.code().await?;
+        let _permit = self
+            .shared
+            .sandbox
+            .permits()
+            .acquire()
+            .await
+            .map_err(|closed| CallError::NotStarted { reason: closed.to_string() })?;
+        let mut scope = Scope::new(self.shared.name.clone(), self.shared.config.clone(), &limits);
+        scope.cancel = caller.cancel.clone();
+        if let Some(progress) = caller.progress {
+            scope.progress = progress;
+        }
+        let run = async {
+            match self.descriptor().lifetime {
+                Lifetime::Call => {
+                    let mut guest = self.instantiate(&code, scope, &limits).await?;
+                    self.finish(work(&mut guest.store, &guest.instance, &code).await, &mut guest)
+                }
+                Lifetime::Session => {
+                    let kept = self.kept(caller.session);
+                    let mut slot = kept.lock().await;
+                    // Taken out while it works: whatever goes wrong, the slot is empty and the next call starts afresh.
+                    let mut guest = match slot.take() {
+                        Some(mut guest) => {
+                            guest.store.data_mut().scope = scope;
+                            guest.store.set_epoch_deadline(1);
+                            guest
+                        }
+                        None => self.instantiate(&code, scope, &limits).await?,
+                    };
+                    let result = self.finish(work(&mut guest.store, &guest.instance, &code).await, &mut guest);
+                    if result.is_ok() {
+                        *slot = Some(guest);
+                    }
+                    result
+                }
+            }
+        };
+        bounded(limits.deadline, caller.cancel, run).await
+    }
+
+    async fn instantiate(&self, code: &Code, scope: Scope, limits: &Limits) -> Result<Guest, CallError> {
+        let captured = Captured::default();
+        let wasi = match code.imports_wasi {
+            true => Some(self.shared.world.context(&captured).map_err(|reason| CallError::NotStarted {
+                reason: format!("{reason:#}"),
+            })?),
+            false => None,
+        };
+        code.instantiate(self.shared.sandbox.engine(), State::new(wasi, captured, scope, limits), limits).await
+    }
+
+    /// Takes the answer, and what the guest printed.
+    fn finish<R>(&self, result: wasmtime::Result<R>, guest: &mut Guest) -> Result<R, CallError> {
+        let result = result.map_err(|reason| failure(reason, &mut guest.store));
+        let state = guest.store.data();
+        let extension = &*self.shared.name;
+        for (stream, text) in [("stdout", state.captured.stdout.take()), ("stderr", state.captured.stderr.take())] {
+            if !text.trim().is_empty() {
+                let text = crate::import::printable(text.trim_end(), crate::limits::MAX_STDIO_BYTES);
+                tracing::info!(target: "capstan::extension", extension, stream, "{text}");
+            }
+        }
+        let dropped = state.scope.log_lines_dropped;
+        if dropped > 0 {
+            tracing::warn!(target: "capstan::extension", extension, dropped, "log lines over the limit were dropped");
+        }
+        result
+    }
+
+    fn kept(&self, session: &SessionId) -> KeptGuest {
+        let mut kept = self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MAX_KEPT && !kept.contains_key(session) {
+            // Entries that nobody holds at the moment belong to sessions that are idle; their state may go.
+            kept.retain(|_, guest| Arc::strong_count(guest) > 1);
+        }
+        kept.entry(session.clone()).or_default().clone()
+    }
+}
+
+/// On whose behalf a guest is called.
+pub(crate) struct Caller<'a> {
+    pub(crate) session: &'a SessionId,
+    pub(crate) cancel: &'a CancellationToken,
+    pub(crate) progress: Option<Arc<dyn Progress>>,
+    /// Bytes that the call hands to the guest.
+    pub(crate) input_bytes: usize,
+}

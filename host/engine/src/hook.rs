@@ -1,0 +1,202 @@
+//! A component's hooks as the agent's hook port, with the failure rule of each stage.
+
+use crate::abi::Interface;
+use crate::bindings::exports::capstan::extension::{after_tool_call, before_tool_call};
+use crate::convert;
+use crate::error::CallError;
+use crate::extension::{Caller, Extension};
+use crate::limits::Role;
+use async_trait::async_trait;
+use capstan_ports::extension::{FailureRule, HookStage, Power};
+use capstan_ports::hook::{Amendment, GateVerdict, Hook, HookContext, HookError};
+use capstan_ports::message::ToolCall;
+use capstan_ports::tool::ToolOutcome;
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use std::sync::OnceLock;
+
+pub(crate) struct ComponentHook {
+    extension: Extension,
+    name: String,
+    stages: Vec<Subscription>,
+}
+
+struct Subscription {
+    stage: HookStage,
+    /// `None`: every tool.
+    tools: Option<GlobSet>,
+    priority: i32,
+    on_failure: FailureRule,
+    /// Why this hook is not called any more.
+    ///
+    /// A gate that failed stays closed: were it simply skipped, whoever can make it fail could open it. A rewriter that
+    /// failed is left out for the rest of the session.
+    failed: OnceLock<String>,
+}
+
+impl ComponentHook {
+    pub(crate) fn new(extension: Extension) -> Self {
+        let stages = extension.descriptor().hooks.iter().map(|hook| Subscription {
+            stage: hook.stage,
+            tools: globs(&hook.tools),
+            priority: hook.priority,
+            on_failure: hook.on_failure,
+            failed: OnceLock::new(),
+        });
+        Self { name: extension.id().to_string(), stages: stages.collect(), extension }
+    }
+
+    fn at(&self, stage: HookStage) -> Option<&Subscription> {
+        self.stages.iter().find(|subscription| subscription.stage == stage)
+    }
+
+    fn error(&self, message: String, source: Option<CallError>) -> HookError {
+        HookError::Failed { hook: self.name.clone(), message, source: source.map(|source| Box::new(source) as _) }
+    }
+
+    /// Remembers a gate's failure. Being aborted is none.
+    fn close(&self, stage: HookStage, source: CallError) -> HookError {
+        if matches!(source, CallError::Cancelled) {
+            return self.error("the run was aborted".to_owned(), Some(source));
+        }
+        let message = format!(
+            "{source}. What it guards stays denied; to go on without this extension: capstan ext revoke {}",
+            self.name
+        );
+        if let Some(subscription) = self.at(stage) {
+            let first = subscription.failed.set(message.clone()).is_ok();
+            if first {
+                tracing::warn!(extension = %self.name, "the gate {} failed: {message}", self.name);
+            }
+        }
+        self.error(message, Some(source))
+    }
+
+    /// Switches a rewriter off and says so once.
+    fn switch_off(&self, subscription: &Subscription, source: &CallError) {
+        if !matches!(source, CallError::Cancelled) && subscription.failed.set(source.to_string()).is_ok() {
+            tracing::warn!(extension = %self.name, "the hook {} failed and is left out from now on: {source}", self.name);
+        }
+    }
+
+    fn caller<'a>(&self, context: &'a HookContext, input_bytes: usize) -> Caller<'a> {
+        Caller { session: &context.turn.session_id, cancel: &context.cancel, progress: None, input_bytes }
+    }
+}
+
+/// The patterns were checked when the extension was loaded. Should one fail here, it is taken for every tool: too often
+/// asked is safe, too rarely is not.
+fn globs(patterns: &[String]) -> Option<GlobSet> {
+    if patterns.is_empty() {
+        return None;
+    }
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        set.add(Glob::new(pattern).ok()?);
+    }
+    set.build().ok()
+}
+
+#[async_trait]
+impl Hook for ComponentHook {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn handles(&self, stage: HookStage, tool: Option<&str>) -> bool {
+        self.at(stage).is_some_and(|subscription| match (&subscription.tools, tool) {
+            (Some(tools), Some(tool)) => tools.is_match(tool),
+            (None, _) | (_, None) => true,
+        })
+    }
+
+    fn priority(&self, stage: HookStage) -> i32 {
+        self.at(stage).map_or(0, |subscription| subscription.priority)
+    }
+
+    async fn before_tool_call(&self, context: &HookContext, call: &ToolCall) -> Result<GateVerdict, HookError> {
+        const STAGE: HookStage = HookStage::BeforeToolCall;
+        if let Some(message) = self.at(STAGE).and_then(|subscription| subscription.failed.get()) {
+            return Err(self.error(message.clone(), None));
+        }
+        let caller = self.caller(context, convert::input_bytes(call, None));
+        let (turn, call) = (convert::turn_context(&context.turn), convert::tool_call(call));
+        let answer = self.extension.call(Role::Hook, caller, |store, instance, code| {
+            Box::pin(async move {
+                let Some(indices) = &code.indices.before_tool_call else { return Ok(None) };
+                indices.load(&mut *store, instance)?.call_run(store, &turn, &call).await.map(Some)
+            })
+        });
+        let verdict = match answer.await {
+            Ok(Some(verdict)) => verdict,
+            Ok(None) => return Err(self.close(STAGE, CallError::NotExported(Interface::BeforeToolCall))),
+            Err(source) => return Err(self.close(STAGE, source)),
+        };
+        Ok(match verdict {
+            before_tool_call::Verdict::Pass => GateVerdict::Pass,
+            before_tool_call::Verdict::Block(reason) => GateVerdict::Block(reason),
+            before_tool_call::Verdict::Defer(reason) => GateVerdict::Defer(reason),
+            before_tool_call::Verdict::Ask(question) => GateVerdict::Ask(question),
+            before_tool_call::Verdict::Rewrite(text) => {
+                if !self.extension.has_power(Power::RewriteArguments) {
+                    let source = CallError::Powerless { action: "rewrite arguments", power: "rewrite-arguments" };
+                    return Err(self.error(source.to_string(), Some(source)));
+                }
+                let arguments = convert::json(&text, "the rewritten arguments");
+                GateVerdict::Rewrite(arguments.map_err(|source| self.close(STAGE, source))?)
+            }
+        })
+    }
+
+    async fn after_tool_call(
+        &self,
+        context: &HookContext,
+        call: &ToolCall,
+        outcome: &ToolOutcome,
+    ) -> Result<Option<Amendment>, HookError> {
+        const STAGE: HookStage = HookStage::AfterToolCall;
+        let Some(subscription) = self.at(STAGE) else { return Ok(None) };
+        if let Some(message) = subscription.failed.get() {
+            return match subscription.on_failure {
+                FailureRule::Standard => Ok(None),
+                FailureRule::Closed => Err(self.error(message.clone(), None)),
+            };
+        }
+        let caller = self.caller(context, convert::input_bytes(call, Some(outcome)));
+        let (turn, call) = (convert::turn_context(&context.turn), convert::tool_call(call));
+        let outcome = convert::result_to_guest(outcome);
+        let answer = self.extension.call(Role::Hook, caller, |store, instance, code| {
+            Box::pin(async move {
+                let Some(indices) = &code.indices.after_tool_call else { return Ok(None) };
+                indices.load(&mut *store, instance)?.call_run(store, &turn, &call, &outcome).await
+            })
+        });
+        let amendment = match answer.await {
+            Ok(None) => return Ok(None),
+            Ok(Some(amendment)) => self.amendment(amendment),
+            Err(source) => Err(source),
+        };
+        match (amendment, subscription.on_failure) {
+            (Ok(amendment), _) => Ok(Some(amendment)),
+            (Err(source), FailureRule::Standard) => {
+                self.switch_off(subscription, &source);
+                Ok(None)
+            }
+            (Err(source), FailureRule::Closed) => Err(self.close(STAGE, source)),
+        }
+    }
+}
+
+impl ComponentHook {
+    fn amendment(&self, raw: after_tool_call::Amendment) -> Result<Amendment, CallError> {
+        let rewrites = raw.content.is_some() || raw.details.is_some() || raw.is_error.is_some();
+        if rewrites && !self.extension.has_power(Power::RewriteResult) {
+            return Err(CallError::Powerless { action: "rewrite a result", power: "rewrite-result" });
+        }
+        Ok(Amendment {
+            content: raw.content.map(convert::content_from_guest),
+            details: raw.details.map(|text| convert::json(&text, "details")).transpose()?,
+            is_error: raw.is_error,
+            terminate: raw.terminate,
+        })
+    }
+}

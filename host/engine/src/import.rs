@@ -1,0 +1,22 @@
+//! The host functions of the contract. `log`, `progress`, `cancellation`, `config` and `events` are always there; the
+//! others answer `denied` without their grant, whatever the guest imports.
+
+mod always;
+mod denied;
+
+pub(crate) use always::printable;
+
+use crate::bindings;
+use crate::error::EngineError;
+use crate::state::State;
+use wasmtime::Engine;
+use wasmtime::component::{HasSelf, Linker};
+
+/// A linker with everything that a guest may import.
+pub(crate) fn linker(engine: &Engine) -> Result<Linker<State>, EngineError> {
+    let failed = |source: wasmtime::Error| EngineError { action: "linking host functions", source: source.into() };
+    let mut linker = Linker::new(engine);
+    wasmtime_wasi::p2::add_to_linker_async(&mut linker).map_err(failed)?;
+    bindings::Everything::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state).map_err(failed)?;
+    Ok(linker)
+}

@@ -1,0 +1,83 @@
+//! Host functions that need no grant.
+
+use crate::bindings::capstan::extension::{cancellation, config, events, log, progress, types};
+use crate::state::State;
+use capstan_ports::tool::ToolOutcome;
+
+/// Longest progress text, in bytes.
+const MAX_PROGRESS_BYTES: usize = 64 << 10;
+
+impl types::Host for State {}
+
+impl log::Host for State {
+    fn write(&mut self, level: log::Level, message: String) -> wasmtime::Result<()> {
+        let scope = &mut self.scope;
+        if scope.log_lines_left == 0 {
+            scope.log_lines_dropped = scope.log_lines_dropped.saturating_add(1);
+            return Ok(());
+        }
+        scope.log_lines_left -= 1;
+        let (extension, line) = (&*scope.extension, printable(&message, scope.log_line_bytes));
+        match level {
+            log::Level::Trace => tracing::trace!(target: "capstan::extension", extension, "{line}"),
+            log::Level::Debug => tracing::debug!(target: "capstan::extension", extension, "{line}"),
+            log::Level::Info => tracing::info!(target: "capstan::extension", extension, "{line}"),
+            log::Level::Warn => tracing::warn!(target: "capstan::extension", extension, "{line}"),
+            log::Level::Error => tracing::error!(target: "capstan::extension", extension, "{line}"),
+        }
+        Ok(())
+    }
+}
+
+impl progress::Host for State {
+    fn report(&mut self, text: String) -> wasmtime::Result<()> {
+        self.scope.progress.report(ToolOutcome::text(cut(&text, MAX_PROGRESS_BYTES)));
+        Ok(())
+    }
+}
+
+impl cancellation::Host for State {
+    fn is_cancelled(&mut self) -> wasmtime::Result<bool> {
+        Ok(self.scope.cancel.is_cancelled())
+    }
+}
+
+impl config::Host for State {
+    fn get(&mut self) -> wasmtime::Result<String> {
+        Ok(self.scope.config.to_string())
+    }
+}
+
+impl events::Host for State {
+    fn emit(&mut self, label: String, data: String) -> wasmtime::Result<()> {
+        // Counted as a log line, so that events are no way around its limit.
+        log::Host::write(self, log::Level::Debug, format!("event {label}: {data}"))
+    }
+}
+
+/// `text` with everything escaped that a terminal would act on or an eye would miss: control characters but newline and
+/// tab, bidirectional overrides, zero-width characters. Cut at `max_bytes`, at a character.
+pub(crate) fn printable(text: &str, max_bytes: usize) -> String {
+    let mut shown = String::with_capacity(text.len().min(max_bytes));
+    for c in cut(text, max_bytes).chars() {
+        let hidden = matches!(c,
+            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{061c}');
+        if hidden || (c.is_control() && c != '\n' && c != '\t') {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    if text.len() > max_bytes {
+        shown.push('…');
+    }
+    shown
+}
+
+fn cut(text: &str, max_bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(max_bytes)]
+}
+
+#[cfg(test)]
+#[path = "always_tests.rs"]
+mod tests;

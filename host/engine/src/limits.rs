@@ -1,0 +1,109 @@
+//! What a guest may use in one call, by the role in which it is called.
+//!
+//! Each number stands beside its reason and the symptom when it is hit.
+
+use std::time::Duration;
+
+/// In which role a component is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// `describe`, once for each digest.
+    Describe,
+    /// A tool call.
+    Tool,
+    /// A hook around a tool call or a turn.
+    Hook,
+}
+
+/// What a guest may use in one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Wall time from instantiation to answer, time inside host calls included. Hit: `TimedOut`.
+    pub deadline: Duration,
+    /// Linear memory of all memories together, in bytes. Hit: `memory.grow` fails, and most guests then abort.
+    pub memory_bytes: usize,
+    /// Elements of each table. Hit: `table.grow` fails.
+    pub table_elements: usize,
+    /// Core instances, memories and tables of one component. Hit: it is not instantiated.
+    pub parts: usize,
+    /// Bytes that one host call may copy out of the guest. Hit: the call traps.
+    pub hostcall_bytes: usize,
+    /// Open resources (files, streams, pollables). Hit: the host call that would open one more fails.
+    pub resources: usize,
+    /// Bytes that may be passed *into* the guest; wasmtime does not limit this direction. Hit: the call is not made.
+    pub input_bytes: usize,
+    /// Lines that may be logged; what comes after is counted and dropped.
+    pub log_lines: u32,
+    /// Bytes of one log line; longer ones are cut.
+    pub log_line_bytes: usize,
+}
+
+/// The largest file that is considered. The largest real guests (a whole Python) have 18 MB; what is far above is a
+/// mistake or an attack on the compiler.
+pub const MAX_FILE_BYTES: u64 = 64 << 20;
+
+/// Captured stdout and stderr of one call, each. Enough for a backtrace; what comes after is dropped.
+pub const MAX_STDIO_BYTES: usize = 64 << 10;
+
+/// Between two looks at the clock while a guest computes. 10 ms keeps a spinning guest from holding a worker thread for
+/// longer than a frame, and costs nothing measurable.
+pub const EPOCH_TICK: Duration = Duration::from_millis(10);
+
+/// Wasm stack of one guest. Rust and C guests use 64 KiB to 1 MiB of their own shadow stack and little of this one.
+/// Hit: the call traps with a stack overflow, and nothing else happens.
+pub const MAX_WASM_STACK: usize = 512 << 10;
+
+/// The native stack that wasm and host functions share; the difference to [`MAX_WASM_STACK`] is always left for the host.
+pub const ASYNC_STACK: usize = 2 << 20;
+
+/// Calls that run at the same time; more wait their turn. Each holds a slot of the instance pool, and a slot reserves about
+/// six gigabytes of address space.
+pub const MAX_CONCURRENT_CALLS: usize = 64;
+
+/// The largest memory that any role may have; the pool's slots are made for it.
+pub const MAX_MEMORY: usize = 256 << 20;
+
+impl Limits {
+    /// The limits of a role.
+    pub const fn of(role: Role) -> Self {
+        match role {
+            // It only builds a value. Python needs tens of megabytes to do so, and a slow machine some time.
+            Role::Describe => Self {
+                deadline: Duration::from_secs(2),
+                memory_bytes: 128 << 20,
+                table_elements: 100_000,
+                parts: 32,
+                hostcall_bytes: 8 << 20,
+                resources: 64,
+                input_bytes: 0,
+                log_lines: 64,
+                log_line_bytes: 1 << 10,
+            },
+            // Tools do the work: reading a repository, parsing a large file.
+            Role::Tool => Self {
+                deadline: Duration::from_secs(30),
+                memory_bytes: MAX_MEMORY,
+                table_elements: 100_000,
+                parts: 32,
+                hostcall_bytes: 8 << 20,
+                resources: 1_024,
+                input_bytes: 8 << 20,
+                log_lines: 1_000,
+                log_line_bytes: 4 << 10,
+            },
+            // A hook stands in the way of every call, so it must be quick; and it must never be the reason for a denial
+            // on a busy machine, so the deadline is a thousand times its usual time.
+            Role::Hook => Self {
+                deadline: Duration::from_millis(500),
+                memory_bytes: 128 << 20,
+                table_elements: 100_000,
+                parts: 32,
+                hostcall_bytes: 8 << 20,
+                resources: 64,
+                input_bytes: 8 << 20,
+                log_lines: 64,
+                log_line_bytes: 1 << 10,
+            },
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The wasmtime engine as extensions get it: which features, which allocator, which stacks.
+
+use crate::error::EngineError;
+use crate::limits::{ASYNC_STACK, MAX_CONCURRENT_CALLS, MAX_MEMORY, MAX_WASM_STACK};
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
+
+/// How instances get their memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allocation {
+    /// From slots that are reserved at start and reused: a fresh instance costs microseconds.
+    Pooled,
+    /// From the system, call by call. Slower; needs no reserved address space.
+    OnDemand,
+}
+
+/// An engine with a pool, or without one where the address space does not allow it.
+pub(crate) fn engine(wanted: Allocation) -> Result<(Engine, Allocation), EngineError> {
+    if wanted == Allocation::Pooled {
+        let mut config = config();
+        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool()));
+        match Engine::new(&config) {
+            Ok(engine) => return Ok((engine, Allocation::Pooled)),
+            Err(reason) => tracing::info!(
+                reason = %reason,
+                "no address space for the instance pool; extensions work, each call costs some microseconds more"
+            ),
+        }
+    }
+    let engine = Engine::new(&config())
+        .map_err(|source| EngineError { action: "setting up wasmtime", source: source.into() })?;
+    Ok((engine, Allocation::OnDemand))
+}
+
+fn config() -> Config {
+    let mut config = Config::new();
+    // Component-model async is left out at build time as well; calls are several times cheaper without it.
+    config.epoch_interruption(true);
+    config.cranelift_opt_level(OptLevel::Speed);
+    config.max_wasm_stack(MAX_WASM_STACK);
+    config.async_stack_size(ASYNC_STACK);
+    // The heap images of JavaScript and Python guests are larger than the default of 16 MiB.
+    config.memory_guaranteed_dense_image_size(64 << 20);
+    config.wasm_memory64(false);
+    config.wasm_multi_memory(false);
+    config.wasm_tail_call(false);
+    config
+}
+
+fn pool() -> PoolingAllocationConfig {
+    let calls = MAX_CONCURRENT_CALLS as u32;
+    let mut pool = PoolingAllocationConfig::new();
+    // A component of the preview-1 adapter kind has four core modules, and QuickJS and Python ones have more.
+    pool.total_component_instances(calls)
+        .total_core_instances(8 * calls)
+        .total_memories(2 * calls)
+        .total_tables(8 * calls)
+        .total_stacks(calls)
+        .max_core_instances_per_component(32)
+        .max_memories_per_component(8)
+        .max_tables_per_component(32)
+        .max_tables_per_module(4)
+        .table_elements(100_000)
+        .max_core_instance_size(4 << 20)
+        .max_component_instance_size(8 << 20)
+        .max_memory_size(MAX_MEMORY)
+        .max_unused_warm_slots(calls);
+    // Resetting a used slot: with PAGEMAP_SCAN (Linux 6.7) only the pages that were written are copied back, so much may
+    // stay resident; without it the whole kept part is overwritten each time, so little may.
+    pool.pagemap_scan(Enabled::Auto);
+    if PoolingAllocationConfig::is_pagemap_scan_available() {
+        pool.linear_memory_keep_resident(16 << 20).table_keep_resident(1 << 20);
+    } else {
+        pool.linear_memory_keep_resident(64 << 10).table_keep_resident(16 << 10);
+    }
+    pool
+}

@@ -1,0 +1,128 @@
+//! The one compiler, linker, allocator and cache of a process.
+
+use crate::cache::{Cache, CacheOptions, Kind};
+use crate::error::EngineError;
+use crate::import;
+use crate::inspect::Surface;
+use crate::limits::MAX_CONCURRENT_CALLS;
+use crate::machine::{self, Allocation};
+use crate::state::State;
+use crate::ticker;
+use capstan_ports::extension::Digest;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use wasmtime::Engine;
+use wasmtime::component::{Component, Linker};
+
+/// How a sandbox is set up.
+#[derive(Debug, Clone)]
+pub struct SandboxOptions {
+    /// How instances get their memory; the default is the pool.
+    pub allocation: Allocation,
+    /// Where compiled code is kept; `None` compiles at every start.
+    pub cache: Option<CacheOptions>,
+}
+
+impl Default for SandboxOptions {
+    fn default() -> Self {
+        Self { allocation: Allocation::Pooled, cache: None }
+    }
+}
+
+/// The sandbox of a process. Cloning gives another handle to the same one.
+#[derive(Clone)]
+pub struct Sandbox {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    engine: Engine,
+    allocation: Allocation,
+    linker: Linker<State>,
+    cache: Option<Cache>,
+    permits: Semaphore,
+}
+
+impl Sandbox {
+    /// Sets up the engine and links the host functions.
+    ///
+    /// # Errors
+    /// When wasmtime cannot be set up on this machine. A cache that cannot be used is no error: the host works without it
+    /// and says so in the log.
+    pub fn new(options: &SandboxOptions) -> Result<Self, EngineError> {
+        let (engine, allocation) = machine::engine(options.allocation)?;
+        ticker::start(&engine)?;
+        let linker = import::linker(&engine)?;
+        let cache = options.cache.as_ref().and_then(|cache| {
+            Cache::open(cache, &engine)
+                .inspect_err(|reason| {
+                    tracing::warn!(directory = %cache.directory.display(), %reason,
+                        "no cache of compiled extensions; they are compiled at every start");
+                })
+                .ok()
+        });
+        let permits = Semaphore::new(MAX_CONCURRENT_CALLS);
+        Ok(Self { shared: Arc::new(Shared { engine, allocation, linker, cache, permits }) })
+    }
+
+    /// How instances get their memory on this machine.
+    pub fn allocation(&self) -> Allocation {
+        self.shared.allocation
+    }
+
+    /// Whether compiled code is kept.
+    pub fn has_cache(&self) -> bool {
+        self.shared.cache.is_some()
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.shared.engine
+    }
+
+    pub(crate) fn linker(&self) -> &Linker<State> {
+        &self.shared.linker
+    }
+
+    pub(crate) fn permits(&self) -> &Semaphore {
+        &self.shared.permits
+    }
+
+    /// The surface of these bytes, if it and their code are in the cache.
+    pub(crate) fn cached_surface(&self, digest: &Digest) -> Option<Surface> {
+        let cache = self.shared.cache.as_ref()?;
+        if !cache.has(Kind::Code, digest) {
+            return None;
+        }
+        let json = cache.read(Kind::Surface, digest)?;
+        serde_json::from_slice(&json)
+            .inspect_err(|reason| tracing::debug!(%digest, %reason, "a cached descriptor is of another version"))
+            .ok()
+    }
+
+    pub(crate) fn cached_code(&self, digest: &Digest) -> Option<Component> {
+        self.shared.cache.as_ref()?.code(&self.shared.engine, digest)
+    }
+
+    pub(crate) fn store_code(&self, digest: &Digest, component: &Component) {
+        let Some(cache) = &self.shared.cache else { return };
+        let kept = component
+            .serialize()
+            .map_err(|reason| std::io::Error::other(reason.to_string()))
+            .and_then(|code| cache.write(Kind::Code, digest, &code));
+        report(kept);
+    }
+
+    pub(crate) fn store_surface(&self, digest: &Digest, surface: &Surface) {
+        let Some(cache) = &self.shared.cache else { return };
+        let kept = serde_json::to_vec(surface)
+            .map_err(std::io::Error::other)
+            .and_then(|json| cache.write(Kind::Surface, digest, &json));
+        report(kept);
+    }
+}
+
+fn report(kept: std::io::Result<()>) {
+    if let Err(reason) = kept {
+        tracing::warn!(%reason, "compiled code could not be kept; it will be compiled again at the next start");
+    }
+}

@@ -1,0 +1,135 @@
+//! What a store holds while a guest runs: its WASI world, its limits, and the call that it serves.
+
+use crate::limits::Limits;
+use crate::wasi::Captured;
+use capstan_ports::tool::{NoProgress, Progress};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use wasmtime::ResourceLimiter;
+use wasmtime::component::ResourceTable;
+use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+
+/// The call that a guest serves at the moment. An instance that lives longer than one call gets a new one for each.
+pub(crate) struct Scope {
+    pub(crate) extension: Arc<str>,
+    /// The extension's configuration table as JSON text.
+    pub(crate) config: Arc<str>,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) progress: Arc<dyn Progress>,
+    pub(crate) log_lines_left: u32,
+    pub(crate) log_line_bytes: usize,
+    pub(crate) log_lines_dropped: u32,
+}
+
+impl Scope {
+    pub(crate) fn new(extension: Arc<str>, config: Arc<str>, limits: &Limits) -> Self {
+        Self {
+            extension,
+            config,
+            cancel: CancellationToken::new(),
+            progress: Arc::new(NoProgress),
+            log_lines_left: limits.log_lines,
+            log_line_bytes: limits.log_line_bytes,
+            log_lines_dropped: 0,
+        }
+    }
+}
+
+/// The data of a store.
+pub(crate) struct State {
+    /// Built on first use for components that import no WASI; nothing in it is granted then.
+    wasi: Option<WasiCtx>,
+    table: ResourceTable,
+    pub(crate) limiter: Limiter,
+    pub(crate) scope: Scope,
+    pub(crate) captured: Captured,
+}
+
+impl State {
+    pub(crate) fn new(wasi: Option<WasiCtx>, captured: Captured, scope: Scope, limits: &Limits) -> Self {
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(limits.resources);
+        Self { wasi, table, limiter: Limiter::new(limits), scope, captured }
+    }
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        let ctx = self.wasi.get_or_insert_with(|| WasiCtxBuilder::new().build());
+        WasiCtxView { ctx, table: &mut self.table }
+    }
+}
+
+/// Counts linear memory over *all* memories of a store. wasmtime's own limiter looks at each memory alone, so a component
+/// with many memories would multiply its limit.
+pub(crate) struct Limiter {
+    memory_limit: usize,
+    memory_used: usize,
+    last_growth: usize,
+    table_limit: usize,
+    parts: usize,
+    /// What was refused first, for the error that follows.
+    pub(crate) refused: Option<&'static str>,
+}
+
+impl Limiter {
+    fn new(limits: &Limits) -> Self {
+        Self {
+            memory_limit: limits.memory_bytes,
+            memory_used: 0,
+            last_growth: 0,
+            table_limit: limits.table_elements,
+            parts: limits.parts,
+            refused: None,
+        }
+    }
+
+    pub(crate) fn memory_limit(&self) -> usize {
+        self.memory_limit
+    }
+}
+
+impl ResourceLimiter for Limiter {
+    fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+        let growth = desired.saturating_sub(current);
+        let wanted = self.memory_used.saturating_add(growth);
+        if wanted > self.memory_limit {
+            self.refused.get_or_insert("memory");
+            return Ok(false);
+        }
+        self.memory_used = wanted;
+        self.last_growth = growth;
+        Ok(true)
+    }
+
+    fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
+        // The system refused what the account had booked.
+        self.memory_used = self.memory_used.saturating_sub(self.last_growth);
+        self.last_growth = 0;
+        Ok(())
+    }
+
+    fn table_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+        let fits = desired <= self.table_limit;
+        if !fits {
+            self.refused.get_or_insert("table elements");
+        }
+        Ok(fits)
+    }
+
+    fn instances(&self) -> usize {
+        self.parts
+    }
+
+    fn tables(&self) -> usize {
+        self.parts
+    }
+
+    fn memories(&self) -> usize {
+        self.parts
+    }
+}
+
+#[cfg(test)]
+#[path = "state_tests.rs"]
+mod tests;

@@ -1,0 +1,249 @@
+//! The WASI world of a guest: exactly what was granted, and otherwise empty. No arguments, no inherited environment, closed
+//! stdin, bounded stdout and stderr, no sockets, a clock without fine resolution.
+
+use crate::error::LoadProblem;
+use crate::limits::MAX_STDIO_BYTES;
+use capstan_policy::directory::{Places, ResolvedDirectory, check_reach, resolve};
+use capstan_policy::Effective;
+use capstan_ports::extension::{Access, Capability};
+use bytes::Bytes;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
+use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
+use wasmtime_wasi::{Deterministic, FsPerms, HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder};
+
+/// Random bytes that one WASI call may ask for.
+const MAX_RANDOM_BYTES: u64 = 64 << 10;
+
+/// What a guest is given of the machine, resolved once when the extension is set up.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct World {
+    directories: Vec<ResolvedDirectory>,
+    environment: Vec<(String, String)>,
+}
+
+impl World {
+    /// Resolves grants to directories that exist and do not reach the host's own files.
+    pub(crate) fn of(effective: &Effective, places: &Places) -> Result<Self, LoadProblem> {
+        let mut world = Self::default();
+        for capability in effective.iter() {
+            match capability {
+                Capability::Directory { path, access } => {
+                    let mut directory =
+                        resolve(path, *access, places).map_err(|source| LoadProblem::Grant { source })?;
+                    directory.host = directory.host.canonicalize().map_err(|source| LoadProblem::Directory {
+                        path: directory.host.clone(),
+                        source,
+                    })?;
+                    check_reach(path, &directory.host, places).map_err(|source| LoadProblem::Grant { source })?;
+                    world.directories.push(directory);
+                }
+                Capability::Environment { name } => {
+                    // A variable that is not set, or not UTF-8, is simply not there for the guest either.
+                    if let Ok(value) = std::env::var(name) {
+                        world.environment.push((name.clone(), value));
+                    }
+                }
+                // Not part of WASI: their host functions look at the grants themselves.
+                Capability::Http { .. }
+                | Capability::Secret { .. }
+                | Capability::Process { .. }
+                | Capability::Model { .. }
+                | Capability::KeyValue { .. }
+                | Capability::SessionMemory
+                | Capability::Power { .. } => {}
+            }
+        }
+        Ok(world)
+    }
+
+    /// A fresh context for one instance.
+    pub(crate) fn context(&self, captured: &Captured) -> wasmtime::Result<WasiCtx> {
+        let mut builder = WasiCtxBuilder::new();
+        builder
+            .stdout(captured.stdout.clone())
+            .stderr(captured.stderr.clone())
+            .wall_clock(CoarseClock::default())
+            .monotonic_clock(CoarseClock::default())
+            .max_random_size(MAX_RANDOM_BYTES)
+            .envs(&self.environment);
+        for directory in &self.directories {
+            // The path was canonical when it was granted. If it is not any more, somebody put a symbolic link in its way,
+            // and what it leads to was never granted.
+            let now = directory.host.canonicalize()?;
+            if now != directory.host {
+                return Err(wasmtime::Error::msg(format!(
+                    "the granted directory {} now leads to {}; allow the extension again if that is meant",
+                    directory.host.display(),
+                    now.display()
+                )));
+            }
+            let perms = match directory.access {
+                Access::ReadOnly => FsPerms::ReadOnly,
+                Access::ReadWrite => FsPerms::ReadWrite,
+            };
+            builder.preopened_dir(&directory.host, &directory.guest, perms)?;
+        }
+        Ok(builder.build())
+    }
+}
+
+/// The world of `describe`: nothing granted, the clock stopped, the random numbers always the same, so that the answer can
+/// depend on nothing but the bytes of the extension.
+pub(crate) fn deterministic_context(captured: &Captured) -> WasiCtx {
+    WasiCtxBuilder::new()
+        .stdout(captured.stdout.clone())
+        .stderr(captured.stderr.clone())
+        .wall_clock(FrozenClock)
+        .monotonic_clock(FrozenClock)
+        .secure_random(Deterministic::new(vec![0x5a; 32]))
+        .insecure_random(Deterministic::new(vec![0xa5; 32]))
+        .insecure_random_seed(0)
+        .max_random_size(MAX_RANDOM_BYTES)
+        .build()
+}
+
+/// Stdout and stderr of a guest, kept for the log and for the message of a trap.
+#[derive(Clone, Default)]
+pub(crate) struct Captured {
+    pub(crate) stdout: Bounded,
+    pub(crate) stderr: Bounded,
+}
+
+/// Takes what fits and drops the rest; the guest is never told, stopped or trapped for it.
+#[derive(Clone, Default)]
+pub(crate) struct Bounded {
+    bytes: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Bounded {
+    /// What was written, and forgets it.
+    pub(crate) fn take(&self) -> String {
+        let bytes = std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner));
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn push(&self, new: &[u8]) {
+        let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = MAX_STDIO_BYTES.saturating_sub(bytes.len());
+        bytes.extend_from_slice(&new[..new.len().min(room)]);
+    }
+}
+
+impl IsTerminal for Bounded {
+    fn is_terminal(&self) -> bool {
+        false
+    }
+}
+
+impl StdoutStream for Bounded {
+    // Written at once rather than through a task: a panic message must be here when the trap arrives.
+    fn p2_stream(&self) -> Box<dyn OutputStream> {
+        Box::new(self.clone())
+    }
+
+    fn async_stream(&self) -> Box<dyn tokio::io::AsyncWrite + Send + Sync> {
+        Box::new(self.clone())
+    }
+}
+
+#[wasmtime_wasi::async_trait]
+impl Pollable for Bounded {
+    async fn ready(&mut self) {}
+}
+
+impl OutputStream for Bounded {
+    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
+        self.push(&bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> StreamResult<()> {
+        Ok(())
+    }
+
+    fn check_write(&mut self) -> StreamResult<usize> {
+        Ok(MAX_STDIO_BYTES)
+    }
+}
+
+impl tokio::io::AsyncWrite for Bounded {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        self.push(bytes);
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Milliseconds and no finer: enough to date a file, useless for timing the host.
+struct CoarseClock {
+    start: Instant,
+}
+
+impl Default for CoarseClock {
+    fn default() -> Self {
+        Self { start: Instant::now() }
+    }
+}
+
+const COARSE: Duration = Duration::from_millis(1);
+
+impl HostWallClock for CoarseClock {
+    fn resolution(&self) -> Duration {
+        COARSE
+    }
+
+    fn now(&self) -> Duration {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Duration::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+impl HostMonotonicClock for CoarseClock {
+    fn resolution(&self) -> u64 {
+        COARSE.as_nanos() as u64
+    }
+
+    fn now(&self) -> u64 {
+        let millis = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        millis.saturating_mul(self.resolution_nanos())
+    }
+}
+
+impl CoarseClock {
+    fn resolution_nanos(&self) -> u64 {
+        HostMonotonicClock::resolution(self)
+    }
+}
+
+struct FrozenClock;
+
+impl HostWallClock for FrozenClock {
+    fn resolution(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    fn now(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+impl HostMonotonicClock for FrozenClock {
+    fn resolution(&self) -> u64 {
+        1_000_000_000
+    }
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
