@@ -1,0 +1,271 @@
+//! From a project folder to one component file.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::error::{ArtifactKind, BuilderError};
+use crate::guest_target_folder;
+use crate::lock::take_lock;
+use crate::machine::Machine;
+use crate::process::CommandSpec;
+use crate::project::{Project, states_release_profile};
+use crate::target::GuestTarget;
+use crate::toolchain::{Toolchain, resolve};
+
+/// Asking cargo which workspace a project belongs to; it reads a few files and goes nowhere.
+const LOCATE_LIMIT: Duration = Duration::from_secs(30);
+
+/// How guests are compiled unless the project says otherwise: small, because size is what a load and a fresh call
+/// cost. Only debug information is stripped: function names stay, so that a trap names the function it happened in.
+const GUEST_PROFILE: [(&str, &str); 5] =
+    [("OPT_LEVEL", "s"), ("LTO", "true"), ("CODEGEN_UNITS", "1"), ("PANIC", "abort"), ("STRIP", "debuginfo")];
+
+/// The result of a build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuiltExtension {
+    /// The component, in the output folder.
+    pub wasm: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// What it was compiled for.
+    pub target: GuestTarget,
+    /// From the call to the finished file, including a toolchain that had to be made.
+    pub elapsed: Duration,
+    /// The package's name as its manifest has it.
+    pub name: String,
+}
+
+/// Builds the extension in `project` (a folder or its `Cargo.toml`) and puts `<package-name>.wasm` into `out_dir`.
+///
+/// cargo's messages go to stderr. Intermediate results go to a folder of `cache` that all extensions share, so a
+/// dependency compiles once. An existing file is replaced in one step and only by a component, so a host that watches
+/// `out_dir` never sees half a file. `Cargo.lock` is binding (`--locked`) when the `CI` variable is set.
+///
+/// # Errors
+/// Those of [`toolchain`](crate::toolchain); [`BuilderError::NotCdylib`] and its neighbours for a manifest that
+/// describes no extension; [`BuilderError::Build`] when cargo reported an error; [`BuilderError::NotComponent`] when
+/// the project's own settings replaced the linker.
+pub fn build(
+    project: &Path,
+    cache: &Path,
+    out_dir: &Path,
+    report: &dyn Fn(&str),
+) -> Result<BuiltExtension, BuilderError> {
+    let project = Project::read(project)?;
+    build_on(&Machine::detect(Some(&project.dir)), &project, cache, out_dir, report)
+}
+
+/// [`build`] on a given machine.
+pub(crate) fn build_on(
+    machine: &Machine,
+    project: &Project,
+    cache: &Path,
+    out_dir: &Path,
+    report: &dyn Fn(&str),
+) -> Result<BuiltExtension, BuilderError> {
+    let started = Instant::now();
+    let cache = std::path::absolute(cache).map_err(BuilderError::io("resolve", cache))?;
+    let toolchain = resolve(machine, project.target, &cache, report)?;
+    let workspace = workspace_manifest(machine, &toolchain, project);
+    let target_dir = guest_target_folder(&cache).join(&toolchain.key);
+    fs::create_dir_all(&target_dir).map_err(BuilderError::io("create", &target_dir))?;
+    // cargo has such a lock too, but releases it before the result is copied out.
+    let lock = take_lock(&target_dir.join("capstan.lock"), || {
+        report("waiting for another extension build to finish");
+    })?;
+
+    let own_profile = project.has_release_profile || states_release_profile(&workspace)?;
+    let settings = Settings {
+        target_dir: &target_dir,
+        profile: if own_profile { Profile::Project } else { Profile::Guest },
+        lock: if workspace.with_file_name("Cargo.lock").is_file() && env::var_os("CI").is_some() {
+            LockFile::Binding
+        } else {
+            LockFile::Updatable
+        },
+        path: env::var_os("PATH").unwrap_or_default(),
+    };
+    let command = cargo_command(machine, &toolchain, project, &settings);
+    let release = target_dir.join(project.target.as_str()).join("release");
+    claim_output(&target_dir, &release, project, settings.profile)?;
+    report(&format!("building {} for {}", project.name, project.target));
+    let status = command.run_visibly()?;
+    if !status.success() {
+        return Err(BuilderError::Build { name: project.name.clone(), status: status.to_string() });
+    }
+    let artifact = release.join(format!("{}.wasm", project.lib));
+    if !artifact.is_file() {
+        return Err(BuilderError::NoArtifact { path: artifact });
+    }
+    match kind_of(&artifact)? {
+        ArtifactKind::Component => {}
+        kind => return Err(BuilderError::NotComponent { path: artifact, kind }),
+    }
+    let (wasm, bytes) = publish(&artifact, out_dir, &project.wasm_name())?;
+    drop(lock);
+    Ok(BuiltExtension {
+        wasm,
+        bytes,
+        target: project.target,
+        elapsed: started.elapsed(),
+        name: project.name.clone(),
+    })
+}
+
+/// Whose release profile applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// [`GUEST_PROFILE`].
+    Guest,
+    /// The one in the project's or its workspace's manifest, untouched.
+    Project,
+}
+
+/// What `Cargo.lock` means to this build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LockFile {
+    /// It must fit as it is: a build server builds what was committed.
+    Binding,
+    /// cargo may bring it up to date: an author has just added a dependency.
+    Updatable,
+}
+
+/// What a guest build depends on beside project and toolchain.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings<'a> {
+    pub(crate) target_dir: &'a Path,
+    pub(crate) profile: Profile,
+    pub(crate) lock: LockFile,
+    /// The inherited `PATH`.
+    pub(crate) path: OsString,
+}
+
+/// The cargo call for one extension. Pure, so that tests can read all of it.
+pub(crate) fn cargo_command(
+    machine: &Machine,
+    toolchain: &Toolchain,
+    project: &Project,
+    settings: &Settings<'_>,
+) -> CommandSpec {
+    let mut command = CommandSpec::new(&toolchain.cargo)
+        .args(["build", "--release", "--lib", "--target", toolchain.target.as_str()])
+        .arg("--manifest-path")
+        .arg(&project.manifest)
+        .in_dir(Some(&project.dir))
+        .without(machine.leaks.iter().cloned())
+        .env("CARGO_TARGET_DIR", settings.target_dir);
+    if settings.lock == LockFile::Binding {
+        command = command.arg("--locked");
+    }
+    if let Some(rustc) = &toolchain.rustc {
+        command = command.env("RUSTC", rustc);
+    }
+    if let Some(linker) = &toolchain.linker {
+        command = command.env(format!("CARGO_TARGET_{}_LINKER", toolchain.target.env_part()), linker);
+        if let Some(path) = linker.parent().and_then(|folder| path_with(folder, &settings.path)) {
+            command = command.env("PATH", path);
+        }
+    }
+    if settings.profile == Profile::Guest {
+        for (name, value) in GUEST_PROFILE {
+            command = command.env(format!("CARGO_PROFILE_RELEASE_{name}"), value);
+        }
+    }
+    command
+}
+
+/// The linker's folder goes last: what the user's `PATH` already finds keeps its precedence.
+fn path_with(folder: &Path, path: &OsStr) -> Option<OsString> {
+    env::join_paths(env::split_paths(path).chain([folder.to_path_buf()])).ok()
+}
+
+/// The manifest that rules profile and lock file. cargo knows (it honours `exclude` and `package.workspace`); when it
+/// cannot say, the build will tell the user why.
+fn workspace_manifest(machine: &Machine, toolchain: &Toolchain, project: &Project) -> PathBuf {
+    CommandSpec::new(&toolchain.cargo)
+        .args(["locate-project", "--workspace", "--message-format", "plain", "--manifest-path"])
+        .arg(&project.manifest)
+        .in_dir(Some(&project.dir))
+        .without(machine.leaks.iter().cloned())
+        .capture_ok(LOCATE_LIMIT)
+        .map(|done| PathBuf::from(done.stdout.trim_end()))
+        .ok()
+        .filter(|manifest| manifest.is_file())
+        .unwrap_or_else(|| project.manifest.clone())
+}
+
+/// Makes sure that what lies at the output path afterwards comes from this project.
+///
+/// cargo names a guest library by its crate alone. Two projects with the same crate name in the shared folder overwrite
+/// each other's file, and cargo, which remembers both as built, would then hand out the wrong one. So the last owner is
+/// written down, and its file removed when the next one is another project, or the same with another manifest.
+fn claim_output(
+    target_dir: &Path,
+    release: &Path,
+    project: &Project,
+    profile: Profile,
+) -> Result<(), BuilderError> {
+    let owners = target_dir.join("owners");
+    fs::create_dir_all(&owners).map_err(BuilderError::io("create", &owners))?;
+    let record = owners.join(format!("{}-{}", project.target, project.lib));
+    let claim = format!("{}\n{profile:?}\n{}", project.manifest.display(), project.text);
+    if fs::read_to_string(&record).is_ok_and(|owner| owner == claim) {
+        return Ok(());
+    }
+    let file = format!("{}.wasm", project.lib);
+    for stale in [release.join("deps").join(&file), release.join(&file)] {
+        match fs::remove_file(&stale) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(BuilderError::io("remove", stale)(error));
+            }
+            _ => {}
+        }
+    }
+    fs::write(&record, claim).map_err(BuilderError::io("write", record))
+}
+
+fn kind_of(path: &Path) -> Result<ArtifactKind, BuilderError> {
+    let mut head = Vec::with_capacity(8);
+    File::open(path)
+        .and_then(|file| file.take(8).read_to_end(&mut head))
+        .map_err(BuilderError::io("read", path))?;
+    Ok(classify(&head))
+}
+
+/// Both kinds share the magic number; the version field of a component has a layer of one.
+pub(crate) fn classify(head: &[u8]) -> ArtifactKind {
+    match head {
+        [0, b'a', b's', b'm', 0x0d, 0, 1, 0, ..] => ArtifactKind::Component,
+        [0, b'a', b's', b'm', 1, 0, 0, 0, ..] => ArtifactKind::CoreModule,
+        _ => ArtifactKind::Other,
+    }
+}
+
+/// Copies in two steps: a reader of `out_dir` sees the old file or the new one.
+fn publish(artifact: &Path, out_dir: &Path, name: &str) -> Result<(PathBuf, u64), BuilderError> {
+    fs::create_dir_all(out_dir).map_err(BuilderError::io("create", out_dir))?;
+    // Without the `.wasm` ending, so that a watching host does not take it for an extension.
+    let mut copy = tempfile::Builder::new()
+        .prefix(&format!(".{name}-"))
+        .suffix(".part")
+        .tempfile_in(out_dir)
+        .map_err(BuilderError::io("create a file in", out_dir))?;
+    let mut built = File::open(artifact).map_err(BuilderError::io("read", artifact))?;
+    let bytes = io::copy(&mut built, &mut copy).map_err(BuilderError::io("write", copy.path()))?;
+    // Temporary files are private to the user; an extension is as readable as its project.
+    let permissions =
+        built.metadata().map(|meta| meta.permissions()).map_err(BuilderError::io("read", artifact))?;
+    fs::set_permissions(copy.path(), permissions)
+        .map_err(BuilderError::io("set the mode of", copy.path()))?;
+    let wasm = out_dir.join(name);
+    copy.persist(&wasm).map_err(|error| BuilderError::io("rename a new file to", &wasm)(error.error))?;
+    Ok((wasm, bytes))
+}
+
+#[cfg(test)]
+#[path = "extension_tests.rs"]
+mod tests;

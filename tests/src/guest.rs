@@ -1,0 +1,219 @@
+//! Guests made in the test from WebAssembly text: no toolchain, milliseconds, and attacks that no compiler would emit.
+//!
+//! A [`Guest`] writes its descriptor into a data segment in the component model's canonical layout and gives each exported
+//! function the body that the test wants.
+
+mod descriptor;
+
+pub use descriptor::{Hook, Request, Tool};
+
+use anyhow::{Context, Result};
+use std::fmt::Write as _;
+use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
+use wit_parser::Resolve;
+
+/// Where the descriptor's bytes begin. Below lie the answers that bodies return, above it the heap.
+const DESCRIPTOR_AT: u32 = 4096;
+
+/// Twelve parameters: a turn context and a tool call, flattened.
+const CALL_PARAMETERS: &str =
+    "(param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32)";
+
+/// A component under construction.
+#[derive(Clone)]
+pub struct Guest {
+    /// The descriptor's id.
+    pub id: String,
+    /// Tools that it declares.
+    pub tools: Vec<Tool>,
+    /// Hooks that it declares.
+    pub hooks: Vec<Hook>,
+    /// What it asks for.
+    pub requests: Vec<Request>,
+    /// `lifetime: session`.
+    pub session_lifetime: bool,
+    exports: Vec<(&'static str, String)>,
+    imports: Vec<&'static str>,
+    data: Vec<(u32, Vec<u8>)>,
+    prelude: String,
+    describe: Option<String>,
+}
+
+impl Guest {
+    /// A component that only describes itself.
+    pub fn new(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            tools: Vec::new(),
+            hooks: Vec::new(),
+            requests: Vec::new(),
+            session_lifetime: false,
+            exports: Vec::new(),
+            imports: Vec::new(),
+            data: Vec::new(),
+            prelude: String::new(),
+            describe: None,
+        }
+    }
+
+    /// Declares a tool; its calls run `body`, which leaves a pointer to the result on the stack.
+    pub fn tool(mut self, name: &str, body: &str) -> Self {
+        self.tools.push(Tool::new(name));
+        self.exports.retain(|(interface, _)| *interface != "tools");
+        self.exports.push(("tools", body.to_owned()));
+        self
+    }
+
+    /// Exports the gate; it runs `body`, which leaves a pointer to the verdict on the stack.
+    pub fn gate(mut self, tools: &[&str], body: &str) -> Self {
+        self.hooks.push(Hook::before_tool_call(tools));
+        self.exports.push(("before-tool-call", body.to_owned()));
+        self
+    }
+
+    /// Asks for something.
+    pub fn request(mut self, request: Request) -> Self {
+        self.requests.push(request);
+        self
+    }
+
+    /// Replaces the body of `describe`, which leaves a pointer to the descriptor on the stack.
+    pub fn describe_with(mut self, body: &str) -> Self {
+        self.describe = Some(body.to_owned());
+        self
+    }
+
+    /// Imports an interface of the contract; its functions are declared by `wat` in the core module.
+    pub fn import(mut self, interface: &'static str, wat: &str) -> Self {
+        self.imports.push(interface);
+        self.prelude.push_str(wat);
+        self
+    }
+
+    /// Adds core definitions (functions, globals).
+    pub fn define(mut self, wat: &str) -> Self {
+        self.prelude.push_str(wat);
+        self
+    }
+
+    /// Puts bytes at an address below 4096.
+    pub fn data(mut self, at: u32, bytes: &[u8]) -> Self {
+        self.data.push((at, bytes.to_vec()));
+        self
+    }
+
+    /// A body that answers a gate's verdict of this case (0 pass, 1 rewrite, 2 block, 3 defer, 4 ask) and text.
+    pub fn verdict(self, case: u8, text: &str) -> (Self, String) {
+        let guest = self.data(256, &pointer_pair(case, 320, text)).data(320, text.as_bytes());
+        (guest, "i32.const 256".to_owned())
+    }
+
+    /// A body that answers a tool result of one text.
+    pub fn text_result(self, text: &str) -> (Self, String) {
+        let mut result = vec![0, 0, 0, 0];
+        result.extend(600u32.to_le_bytes()); // content: one element at 600
+        result.extend(1u32.to_le_bytes());
+        result.extend([0; 12]); // no details
+        result.extend([0; 4]); // no error
+        let guest = self
+            .data(560, &result)
+            .data(600, &pointer_pair(0, 640, text))
+            .data(640, text.as_bytes());
+        (guest, "i32.const 560".to_owned())
+    }
+
+    /// The component's bytes.
+    pub fn build(&self) -> Result<Vec<u8>> {
+        self.build_for("0.1.0")
+    }
+
+    /// The component's bytes, against a contract that calls itself by another version.
+    pub fn build_for(&self, version: &str) -> Result<Vec<u8>> {
+        let mut resolve = Resolve::default();
+        resolve.push_str("contract.wit", &merged(version)?)?;
+        let mut world = String::from("package test:guest;\nworld guest {\n");
+        for interface in &self.imports {
+            writeln!(world, "import capstan:extension/{interface}@{version};")?;
+        }
+        writeln!(world, "export capstan:extension/extension@{version};")?;
+        for (interface, _) in &self.exports {
+            writeln!(world, "export capstan:extension/{interface}@{version};")?;
+        }
+        world.push('}');
+        let package = resolve.push_str("guest.wit", &world)?;
+        let world = resolve.select_world(&[package], Some("guest"))?;
+        let mut module = wat::parse_str(self.core(version)?)?;
+        embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)?;
+        ComponentEncoder::default().module(&module)?.validate(true).encode().context("encoding the guest")
+    }
+
+    fn core(&self, version: &str) -> Result<String> {
+        let (descriptor, root) = descriptor::encode(self, DESCRIPTOR_AT);
+        let mut wat = String::from("(module\n");
+        wat.push_str(&self.prelude);
+        wat.push_str("(memory (export \"memory\") 2)\n(global $heap (mut i32) (i32.const 65536))\n");
+        // A bump allocator that grows the memory when it must.
+        wat.push_str(
+            "(func (export \"cabi_realloc\") (param i32 i32 i32 i32) (result i32) (local $at i32)
+               (local.set $at (i32.and (i32.add (global.get $heap) (i32.const 7)) (i32.const -8)))
+               (global.set $heap (i32.add (local.get $at) (local.get 3)))
+               (if (i32.gt_u (global.get $heap) (i32.mul (memory.size) (i32.const 65536)))
+                 (then (drop (memory.grow (i32.add (i32.div_u (local.get 3) (i32.const 65536)) (i32.const 1))))))
+               (local.get $at))\n",
+        );
+        let default = format!("i32.const {root}");
+        let describe = self.describe.as_deref().unwrap_or(&default);
+        writeln!(
+            wat,
+            "(func (export \"capstan:extension/extension@{version}#describe\") (result i32) {describe})"
+        )?;
+        for (interface, body) in &self.exports {
+            let function = if *interface == "tools" { "call" } else { "run" };
+            writeln!(
+                wat,
+                "(func (export \"capstan:extension/{interface}@{version}#{function}\") {CALL_PARAMETERS} (result i32) {body})"
+            )?;
+        }
+        segment(&mut wat, DESCRIPTOR_AT, &descriptor)?;
+        for (at, bytes) in &self.data {
+            segment(&mut wat, *at, bytes)?;
+        }
+        wat.push(')');
+        Ok(wat)
+    }
+}
+
+/// A core module that is no component.
+pub fn core_module() -> Result<Vec<u8>> {
+    Ok(wat::parse_str("(module (func (export \"run\")))")?)
+}
+
+/// A case number, then pointer and length of a text: a verdict, or a piece of content.
+fn pointer_pair(case: u8, at: u32, text: &str) -> Vec<u8> {
+    let mut bytes = vec![case, 0, 0, 0];
+    bytes.extend(at.to_le_bytes());
+    bytes.extend((text.len() as u32).to_le_bytes());
+    bytes
+}
+
+fn segment(wat: &mut String, at: u32, bytes: &[u8]) -> Result<()> {
+    write!(wat, "(data (i32.const {at}) \"")?;
+    for byte in bytes {
+        write!(wat, "\\{byte:02x}")?;
+    }
+    wat.push_str("\")\n");
+    Ok(())
+}
+
+/// All files of the contract as one, under another version.
+fn merged(version: &str) -> Result<String> {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../wit/v0.1");
+    let mut merged = format!("package capstan:extension@{version};\n");
+    let mut files: Vec<_> = std::fs::read_dir(directory)?.collect::<Result<_, _>>()?;
+    files.sort_by_key(std::fs::DirEntry::file_name);
+    for file in files {
+        let text = std::fs::read_to_string(file.path())?;
+        merged.extend(text.lines().filter(|line| !line.starts_with("package ")).flat_map(|line| [line, "\n"]));
+    }
+    Ok(merged)
+}

@@ -1,0 +1,5 @@
+//! Whole-product suites. Ids in comments are those of the acceptance list (`000-001`) and of the reliability cases (`C1`).
+
+mod calls;
+mod limits;
+mod load;
