@@ -1,0 +1,350 @@
+//! An agent with a memory of its conversation: state, queues, subscribers and one run at a time.
+
+use crate::config::{AgentContext, AgentLoopConfig};
+use crate::error::AgentError;
+use crate::listeners::{Listeners, SubscriptionId};
+use crate::queue::{PendingMessageQueue, QueueMode};
+use crate::registry::ToolRegistry;
+use crate::run::{run_agent_loop, run_agent_loop_continue};
+use crate::state::AgentState;
+use async_trait::async_trait;
+use capstan_ports::{AgentEvent, EventSink, Message, Model, Tool};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// A stateful agent. Clones share one conversation, so that one task can run it while another steers or aborts it.
+///
+/// A run lives in the future that [`Agent::prompt`] returns: dropping that future ends the run and frees the agent.
+#[derive(Clone)]
+pub struct Agent {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    settings: Mutex<Settings>,
+    state: Mutex<AgentState>,
+    listeners: Listeners,
+    steering: Arc<PendingMessageQueue>,
+    follow_ups: Arc<PendingMessageQueue>,
+    turns: AtomicU32,
+    /// The current run's token; `None` while idle.
+    run: watch::Sender<Option<CancellationToken>>,
+}
+
+struct Settings {
+    system_prompt: String,
+    tools: Arc<ToolRegistry>,
+    config: AgentLoopConfig,
+}
+
+/// Whether a run begins by polling the steering queue.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FirstPoll {
+    Now,
+    /// The first message was just taken from that queue and must be answered alone (000-106).
+    Skipped,
+}
+
+impl Agent {
+    /// An agent with an empty conversation, no tools, and the defaults of [`AgentLoopConfig::new`].
+    pub fn new(model: Arc<dyn Model>) -> Self {
+        Self::with_config(AgentLoopConfig::new(model))
+    }
+
+    /// An agent that runs with this configuration. The configuration's own message sources are not used; the agent's
+    /// queues are.
+    pub fn with_config(config: AgentLoopConfig) -> Self {
+        let tools = Arc::new(ToolRegistry::default());
+        let settings = Settings { system_prompt: String::new(), tools, config };
+        Self {
+            inner: Arc::new(Inner {
+                settings: Mutex::new(settings),
+                state: Mutex::default(),
+                listeners: Listeners::default(),
+                steering: Arc::default(),
+                follow_ups: Arc::default(),
+                turns: AtomicU32::new(0),
+                run: watch::Sender::new(None),
+            }),
+        }
+    }
+
+    /// Runs one message of one text. Returns what the run added; see [`run_agent_loop`].
+    ///
+    /// # Errors
+    /// [`AgentError::AlreadyRunning`] during a run, otherwise those of [`run_agent_loop`].
+    pub async fn prompt_text(&self, text: impl Into<String>) -> Result<Vec<Arc<Message>>, AgentError> {
+        self.prompt(vec![Message::user(text)]).await
+    }
+
+    /// Runs these messages as one prompt.
+    ///
+    /// # Errors
+    /// As [`Agent::prompt_text`].
+    pub async fn prompt(&self, messages: Vec<Message>) -> Result<Vec<Arc<Message>>, AgentError> {
+        let run = self.claim()?;
+        run.drive(messages.into_iter().map(Arc::new).collect(), FirstPoll::Now).await
+    }
+
+    /// Goes on without a new prompt: from a user message or tool result at the end of the conversation, or, after an
+    /// answer, with what waits in the steering queue, or else in the follow-up queue.
+    ///
+    /// # Errors
+    /// [`AgentError::ContinueWithoutMessages`], [`AgentError::ContinueFromAssistant`] when nothing waits, and those of
+    /// [`Agent::prompt_text`].
+    pub async fn continue_run(&self) -> Result<Vec<Arc<Message>>, AgentError> {
+        let run = self.claim()?;
+        let tail = self.inner.state().messages.last().cloned();
+        match tail.as_deref() {
+            None => Err(AgentError::ContinueWithoutMessages),
+            Some(Message::Assistant(_)) => {
+                let steering = self.inner.steering.drain();
+                if !steering.is_empty() {
+                    return run.drive(steering, FirstPoll::Skipped).await;
+                }
+                let follow_ups = self.inner.follow_ups.drain();
+                if follow_ups.is_empty() {
+                    return Err(AgentError::ContinueFromAssistant);
+                }
+                run.drive(follow_ups, FirstPoll::Now).await
+            }
+            Some(Message::User(_) | Message::ToolResult(_)) => run.drive(Vec::new(), FirstPoll::Now).await,
+        }
+    }
+
+    /// Queues a message for the next model call. Tool calls in progress are not interrupted.
+    pub fn steer(&self, message: Message) {
+        self.inner.steering.enqueue(Arc::new(message));
+    }
+
+    /// Queues a message for when the agent would otherwise stop.
+    pub fn follow_up(&self, message: Message) {
+        self.inner.follow_ups.enqueue(Arc::new(message));
+    }
+
+    /// Changes how much of the steering queue one drain takes; also during a run.
+    pub fn set_steering_mode(&self, mode: QueueMode) {
+        self.inner.steering.set_mode(mode);
+    }
+
+    /// Changes how much of the follow-up queue one drain takes; also during a run.
+    pub fn set_follow_up_mode(&self, mode: QueueMode) {
+        self.inner.follow_ups.set_mode(mode);
+    }
+
+    /// Forgets queued steering.
+    pub fn clear_steering_queue(&self) {
+        self.inner.steering.clear();
+    }
+
+    /// Forgets queued follow-ups.
+    pub fn clear_follow_up_queue(&self) {
+        self.inner.follow_ups.clear();
+    }
+
+    /// Forgets everything queued.
+    pub fn clear_all_queues(&self) {
+        self.clear_steering_queue();
+        self.clear_follow_up_queue();
+    }
+
+    /// Whether anything is queued.
+    pub fn has_queued_messages(&self) -> bool {
+        self.inner.steering.has_items() || self.inner.follow_ups.has_items()
+    }
+
+    /// Tells `listener` of every event from now on. Listeners are told one after another, in the order of
+    /// subscription, and the run waits for each; the state is up to date when they are called.
+    pub fn subscribe(&self, listener: Arc<dyn EventSink>) -> SubscriptionId {
+        self.inner.listeners.add(listener)
+    }
+
+    /// Ends a subscription; safe inside a listener, for the event in progress it has no effect.
+    pub fn unsubscribe(&self, id: SubscriptionId) {
+        self.inner.listeners.remove(id);
+    }
+
+    /// Ends the current run within a moment; does nothing while idle. Queues stay as they are.
+    pub fn abort(&self) {
+        if let Some(cancel) = self.inner.run.borrow().as_ref() {
+            cancel.cancel();
+        }
+    }
+
+    /// Returns when no run is in progress and all listeners have handled the end of the last one.
+    pub async fn wait_for_idle(&self) {
+        // The sender lives in `self`, so the wait cannot fail.
+        drop(self.inner.run.subscribe().wait_for(Option::is_none).await);
+    }
+
+    /// A copy of the state as it is now.
+    pub fn state(&self) -> AgentState {
+        self.inner.state().clone()
+    }
+
+    /// Forgets conversation, state and queues.
+    ///
+    /// # Errors
+    /// [`AgentError::AlreadyRunning`] during a run.
+    pub fn reset(&self) -> Result<(), AgentError> {
+        let _run = self.claim()?;
+        *self.inner.state() = AgentState::default();
+        self.clear_all_queues();
+        Ok(())
+    }
+
+    /// Replaces the conversation.
+    ///
+    /// # Errors
+    /// [`AgentError::AlreadyRunning`] during a run (X8).
+    pub fn set_messages(&self, messages: Vec<Arc<Message>>) -> Result<(), AgentError> {
+        let _run = self.claim()?;
+        let users = messages.iter().filter(|message| matches!(message.as_ref(), Message::User(_))).count();
+        self.inner.turns.store(u32::try_from(users).unwrap_or(u32::MAX), Ordering::Relaxed);
+        self.inner.state().messages = messages;
+        Ok(())
+    }
+
+    /// Sets the system prompt; a run in progress keeps the one it began with.
+    pub fn set_system_prompt(&self, text: impl Into<String>) {
+        self.inner.settings().system_prompt = text.into();
+    }
+
+    /// Replaces the tools; a run in progress keeps its own.
+    ///
+    /// # Errors
+    /// [`AgentError::DuplicateTool`] when two share a name; then nothing changes.
+    pub fn set_tools(&self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<(), AgentError> {
+        self.set_tool_registry(Arc::new(ToolRegistry::with_tools(tools)?));
+        Ok(())
+    }
+
+    /// Uses a registry that others may change; a run in progress keeps its own.
+    pub fn set_tool_registry(&self, tools: Arc<ToolRegistry>) {
+        self.inner.settings().tools = tools;
+    }
+
+    /// The tools in use. Changes to the registry count from the next round.
+    pub fn tools(&self) -> Arc<ToolRegistry> {
+        self.inner.settings().tools.clone()
+    }
+
+    /// Changes model, hooks, limits and the like; a run in progress keeps what it began with.
+    pub fn configure(&self, change: impl FnOnce(&mut AgentLoopConfig)) {
+        change(&mut self.inner.settings().config);
+    }
+
+    fn claim(&self) -> Result<ActiveRun, AgentError> {
+        let cancel = CancellationToken::new();
+        let claimed = self.inner.run.send_if_modified(|run| {
+            let is_idle = run.is_none();
+            if is_idle {
+                *run = Some(cancel.clone());
+            }
+            is_idle
+        });
+        if !claimed {
+            return Err(AgentError::AlreadyRunning);
+        }
+        Ok(ActiveRun { inner: self.inner.clone(), cancel })
+    }
+}
+
+impl Inner {
+    // A panic under one of these locks leaves plain data that is still whole, so poisoning is ignored.
+    fn settings(&self) -> MutexGuard<'_, Settings> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn state(&self) -> MutexGuard<'_, AgentState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The right to run. However it ends, also by a panic or a dropped future, the agent is idle afterwards.
+struct ActiveRun {
+    inner: Arc<Inner>,
+    cancel: CancellationToken,
+}
+
+impl ActiveRun {
+    /// Runs `prompts`, or goes on from the conversation when there are none.
+    async fn drive(
+        self,
+        prompts: Vec<Arc<Message>>,
+        first_poll: FirstPoll,
+    ) -> Result<Vec<Arc<Message>>, AgentError> {
+        let inner = &self.inner;
+        let (context, config) = self.begin(first_poll);
+        let sink = AgentSink { inner };
+        let ended = if prompts.is_empty() {
+            run_agent_loop_continue(&context, &config, &sink, &self.cancel).await
+        } else {
+            run_agent_loop(prompts, &context, &config, &sink, &self.cancel).await
+        };
+        if let Err(error) = &ended {
+            inner.state().error_message = Some(error.to_string());
+        }
+        ended
+    }
+
+    fn begin(&self, first_poll: FirstPoll) -> (AgentContext, AgentLoopConfig) {
+        let inner = &self.inner;
+        let messages = {
+            let mut state = inner.state();
+            state.is_streaming = true;
+            state.error_message = None;
+            state.messages.clone()
+        };
+        let settings = inner.settings();
+        let context = AgentContext {
+            system_prompt: settings.system_prompt.clone(),
+            messages,
+            tools: settings.tools.clone(),
+        };
+        let mut config = settings.config.clone();
+        config.turn = inner.turns.fetch_add(1, Ordering::Relaxed);
+        let (steering, follow_ups) = (inner.steering.clone(), inner.follow_ups.clone());
+        let skip = AtomicBool::new(first_poll == FirstPoll::Skipped);
+        config.steering =
+            Some(Arc::new(
+                move || {
+                    if skip.swap(false, Ordering::Relaxed) { Vec::new() } else { steering.drain() }
+                },
+            ));
+        config.follow_ups = Some(Arc::new(move || follow_ups.drain()));
+        (context, config)
+    }
+}
+
+impl Drop for ActiveRun {
+    fn drop(&mut self) {
+        // Tells tools and hooks of a run whose future was dropped; after a complete run nobody listens any more.
+        self.cancel.cancel();
+        self.inner.state().settle();
+        self.inner.run.send_replace(None);
+    }
+}
+
+/// Folds each event into the state, then tells the listeners (000-079).
+struct AgentSink<'a> {
+    inner: &'a Inner,
+}
+
+#[async_trait]
+impl EventSink for AgentSink<'_> {
+    async fn emit(&self, event: AgentEvent) {
+        self.inner.state().reduce(&event);
+        self.inner.listeners.tell(event).await;
+    }
+
+    fn wants_updates(&self) -> bool {
+        self.inner.listeners.want_updates()
+    }
+}
+
+#[cfg(test)]
+#[path = "agent_tests.rs"]
+mod tests;

@@ -1,0 +1,143 @@
+//! What a run works with: its context, its ports and its limits.
+
+use crate::hooks::HookRegistry;
+use crate::registry::ToolRegistry;
+use crate::retry::{RetryObserver, RetryPolicy, RuntimeSleeper, Sleeper};
+use async_trait::async_trait;
+use capstan_ports::permission::AllowAll;
+use capstan_ports::{Message, Model, PermissionPort, SessionId, SessionLog, ThinkingLevel};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What the model is told. A run never changes the value it was given (000-090).
+#[derive(Clone, Default)]
+pub struct AgentContext {
+    /// The system prompt, the same for all rounds of a run.
+    pub system_prompt: String,
+    /// What was said before the run.
+    pub messages: Vec<Arc<Message>>,
+    /// What the model can call.
+    pub tools: Arc<ToolRegistry>,
+}
+
+/// How the calls of one answer are executed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ToolExecutionMode {
+    /// Checked one after another, then run together, unless one of the called tools is marked sequential.
+    #[default]
+    Parallel,
+    /// Each is checked, run and recorded before the next is looked at.
+    Sequential,
+}
+
+/// Bounds of a run. Each has a symptom that names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Answers with tool calls that are executed in one run; `None` leaves it to the model. A further one ends the
+    /// run with [`AgentError::ToolLoopExceeded`](crate::AgentError::ToolLoopExceeded).
+    pub max_tool_rounds: Option<u32>,
+    /// Calls that run at the same time; more wait their turn. At least 1. Eight keeps a laptop responsive when a
+    /// model asks for fifty searches at once.
+    pub max_parallel_calls: usize,
+    /// Bytes of text that one result may hold; the rest is cut with a note. 256 KiB is about 64 000 tokens, beyond
+    /// what any window has to spare for one result.
+    pub max_result_bytes: usize,
+    /// How long a call may take to notice an abort. Then it is dropped and reported as aborted. Half a second leaves
+    /// room for the run to be idle within one.
+    pub abort_grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_tool_rounds: None,
+            max_parallel_calls: 8,
+            max_result_bytes: 256 * 1024,
+            abort_grace: Duration::from_millis(500),
+        }
+    }
+}
+
+/// Where queued messages come from. Called at the drain points of the loop; an empty list means that nothing waits.
+pub type MessageSource = Arc<dyn Fn() -> Vec<Arc<Message>> + Send + Sync>;
+
+/// Prepares the messages of each request. What it returns is used for that request only; the transcript stays as it is.
+#[async_trait]
+pub trait ContextTransform: Send + Sync {
+    /// The messages to send in place of `messages`. They are repaired afterwards, so calls and results may be cut
+    /// apart.
+    ///
+    /// # Errors
+    /// Ends the run with [`AgentError::Context`](crate::AgentError::Context).
+    async fn transform(
+        &self,
+        messages: Vec<Arc<Message>>,
+    ) -> Result<Vec<Arc<Message>>, Box<dyn std::error::Error + Send + Sync>>;
+}
+
+/// The ports and settings of a run.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct AgentLoopConfig {
+    /// Who answers.
+    pub model: Arc<dyn Model>,
+    /// Reasoning effort.
+    pub thinking: ThinkingLevel,
+    /// Tokens of one answer; `None` leaves it to the model's own limit.
+    pub max_output_tokens: Option<u32>,
+    /// Hooks around tool calls.
+    pub hooks: Arc<HookRegistry>,
+    /// Decides calls after all gates. [`AllowAll`] until replaced: whoever embeds the loop chose the tools.
+    pub permissions: Arc<dyn PermissionPort>,
+    /// Where messages are made durable; `None` keeps them in memory.
+    pub log: Option<Arc<dyn SessionLog>>,
+    /// Identifies the session to hooks, tools and the provider. Unset, the log's id counts.
+    pub session_id: Option<SessionId>,
+    /// Turns of this session before this run.
+    pub turn: u32,
+    /// Drained before the first model call and after every round.
+    pub steering: Option<MessageSource>,
+    /// Drained when the run would otherwise end.
+    pub follow_ups: Option<MessageSource>,
+    /// Prepares the messages of each request.
+    pub transform: Option<Arc<dyn ContextTransform>>,
+    /// How calls are executed.
+    pub tool_execution: ToolExecutionMode,
+    /// Bounds.
+    pub limits: Limits,
+    /// Retries of failed requests.
+    pub retry: RetryPolicy,
+    /// Told of retries.
+    pub on_retry: Option<RetryObserver>,
+    /// Waits between retries.
+    pub sleeper: Arc<dyn Sleeper>,
+}
+
+impl AgentLoopConfig {
+    /// The defaults around a model: no hooks, no log, no queues, parallel execution.
+    pub fn new(model: Arc<dyn Model>) -> Self {
+        Self {
+            model,
+            thinking: ThinkingLevel::Off,
+            max_output_tokens: None,
+            hooks: Arc::new(HookRegistry::default()),
+            permissions: Arc::new(AllowAll),
+            log: None,
+            session_id: None,
+            turn: 0,
+            steering: None,
+            follow_ups: None,
+            transform: None,
+            tool_execution: ToolExecutionMode::Parallel,
+            limits: Limits::default(),
+            retry: RetryPolicy::default(),
+            on_retry: None,
+            sleeper: Arc::new(RuntimeSleeper),
+        }
+    }
+
+    /// The id that counts, if there is one.
+    pub(crate) fn session(&self) -> Option<SessionId> {
+        self.session_id.clone().or_else(|| self.log.as_ref().map(|log| log.id().clone()))
+    }
+}

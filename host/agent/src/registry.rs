@@ -1,0 +1,116 @@
+//! The tools that the model can call.
+
+use crate::arguments::ArgumentSchema;
+use crate::error::AgentError;
+use capstan_ports::{Tool, ToolDefinition};
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Tools by unique name. It may change at any time, also during a run: each round works with the tools that were
+/// there when the round began.
+#[derive(Default)]
+pub struct ToolRegistry {
+    current: RwLock<Arc<ToolSet>>,
+}
+
+/// One tool and its compiled schema.
+pub(crate) struct ToolEntry {
+    pub(crate) tool: Arc<dyn Tool>,
+    pub(crate) schema: ArgumentSchema,
+}
+
+/// The tools of one moment, in the order of their registration.
+#[derive(Default)]
+pub(crate) struct ToolSet {
+    entries: Vec<Arc<ToolEntry>>,
+    by_name: HashMap<String, usize>,
+    definitions: Arc<[ToolDefinition]>,
+}
+
+impl ToolSet {
+    fn new(entries: Vec<Arc<ToolEntry>>) -> Self {
+        let definitions: Arc<[ToolDefinition]> =
+            entries.iter().map(|entry| entry.tool.definition().clone()).collect();
+        let by_name =
+            definitions.iter().enumerate().map(|(at, definition)| (definition.name.clone(), at)).collect();
+        Self { entries, by_name, definitions }
+    }
+
+    /// By exact name (000-010).
+    pub(crate) fn get(&self, name: &str) -> Option<&Arc<ToolEntry>> {
+        self.by_name.get(name).and_then(|at| self.entries.get(*at))
+    }
+
+    pub(crate) fn definitions(&self) -> Arc<[ToolDefinition]> {
+        self.definitions.clone()
+    }
+}
+
+impl ToolRegistry {
+    /// A registry of these tools.
+    ///
+    /// # Errors
+    /// [`AgentError::DuplicateTool`] when two share a name.
+    pub fn with_tools(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<Self, AgentError> {
+        let registry = Self::default();
+        for tool in tools {
+            registry.register(tool)?;
+        }
+        Ok(registry)
+    }
+
+    /// Adds a tool.
+    ///
+    /// # Errors
+    /// [`AgentError::DuplicateTool`] when the name is taken; the tool that has it stays.
+    pub fn register(&self, tool: Arc<dyn Tool>) -> Result<(), AgentError> {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let name = &tool.definition().name;
+        if current.get(name).is_some() {
+            return Err(AgentError::DuplicateTool { name: name.clone() });
+        }
+        let mut entries = current.entries.clone();
+        entries.push(entry(tool));
+        *current = Arc::new(ToolSet::new(entries));
+        Ok(())
+    }
+
+    /// Puts a tool in the place of the one with its name, or adds it. A reload uses this, so that the name is never
+    /// missing in between.
+    pub fn replace(&self, tool: Arc<dyn Tool>) {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = current.entries.clone();
+        match current.by_name.get(&tool.definition().name).and_then(|at| entries.get_mut(*at)) {
+            Some(place) => *place = entry(tool),
+            None => entries.push(entry(tool)),
+        }
+        *current = Arc::new(ToolSet::new(entries));
+    }
+
+    /// Removes the tool of this name and hands it back.
+    pub fn unregister(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let at = *current.by_name.get(name)?;
+        let mut entries = current.entries.clone();
+        let removed = entries.remove(at);
+        *current = Arc::new(ToolSet::new(entries));
+        Some(removed.tool.clone())
+    }
+
+    /// What is registered, in order of registration.
+    pub fn list(&self) -> Arc<[ToolDefinition]> {
+        self.snapshot().definitions()
+    }
+
+    pub(crate) fn snapshot(&self) -> Arc<ToolSet> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn entry(tool: Arc<dyn Tool>) -> Arc<ToolEntry> {
+    Arc::new(ToolEntry { tool, schema: ArgumentSchema::default() })
+}
+
+#[cfg(test)]
+#[path = "registry_tests.rs"]
+mod tests;

@@ -1,0 +1,92 @@
+//! Trying a failed model request again.
+
+use async_trait::async_trait;
+use capstan_ports::ModelError;
+use serde::Serialize;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// When and how often a request that failed for a passing reason is made again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// Attempts after the first. Zero switches retries off.
+    pub max_retries: u32,
+    /// The wait before the first of them; it doubles each time.
+    pub base_delay: Duration,
+    /// The longest wait that a provider may ask for. Beyond it the request fails at once: a person decides better
+    /// than a program whether to wait for an hour.
+    pub max_delay: Duration,
+}
+
+impl Default for RetryPolicy {
+    /// Three retries after 2, 4 and 8 seconds; waits of up to a minute at a provider's wish.
+    fn default() -> Self {
+        Self { max_retries: 3, base_delay: Duration::from_secs(2), max_delay: Duration::from_secs(60) }
+    }
+}
+
+impl RetryPolicy {
+    /// How long to wait before retry number `attempt` (from 1); `None` when there is none.
+    pub fn delay(&self, attempt: u32, error: &ModelError) -> Option<Duration> {
+        if attempt > self.max_retries || !error.kind.is_transient() {
+            return None;
+        }
+        let doubled = self.base_delay.saturating_mul(2_u32.saturating_pow(attempt.saturating_sub(1)));
+        match error.retry_after {
+            Some(asked) if asked > self.max_delay => None,
+            Some(asked) => Some(asked),
+            None => Some(doubled.min(self.max_delay)),
+        }
+    }
+}
+
+/// What happens around retries, in pi's JSON form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum RetryEvent {
+    /// A request failed and is made again after a wait.
+    AutoRetryStart {
+        /// Counts from 1.
+        attempt: u32,
+        /// How many there can be.
+        max_attempts: u32,
+        /// The wait in milliseconds.
+        delay_ms: u64,
+        /// Why the request failed.
+        error_message: String,
+    },
+    /// Retrying is over.
+    AutoRetryEnd {
+        /// Whether an answer came.
+        success: bool,
+        /// Of the last retry.
+        attempt: u32,
+        /// Why the last one failed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        final_error: Option<String>,
+    },
+}
+
+/// Receives [`RetryEvent`]s. It is called within the loop and must not block.
+pub type RetryObserver = Arc<dyn Fn(RetryEvent) + Send + Sync>;
+
+/// Waits. A seam, so that tests need not.
+#[async_trait]
+pub trait Sleeper: Send + Sync {
+    /// Returns after `duration`. Dropping the future ends the wait.
+    async fn sleep(&self, duration: Duration);
+}
+
+/// Waits by the runtime's clock.
+pub struct RuntimeSleeper;
+
+#[async_trait]
+impl Sleeper for RuntimeSleeper {
+    async fn sleep(&self, duration: Duration) {
+        tokio::time::sleep(duration).await;
+    }
+}
+
+#[cfg(test)]
+#[path = "retry_tests.rs"]
+mod tests;

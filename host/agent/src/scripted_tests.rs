@@ -1,0 +1,405 @@
+//! What the tests of this crate share: a model that follows a script, tools and hooks made of closures, a sink that
+//! records, and a log in memory.
+
+use crate::queue::PendingMessageQueue;
+use crate::registry::ToolRegistry;
+use crate::{AgentContext, AgentError, AgentLoopConfig, MessageSource, run_agent_loop};
+use async_trait::async_trait;
+use capstan_ports::hook::HookContext;
+use capstan_ports::tool::ToolContext;
+use capstan_ports::*;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, stream};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use tokio_util::sync::CancellationToken;
+
+/// One answer of the scripted model.
+pub(crate) enum Answer {
+    Events(Vec<ModelEvent>),
+    /// These events, and then silence.
+    Hangs(Vec<ModelEvent>),
+    Panics,
+}
+
+pub(crate) struct ScriptedModel {
+    info: ModelInfo,
+    answers: Mutex<VecDeque<Answer>>,
+    pub(crate) requests: Mutex<Vec<ModelRequest>>,
+}
+
+impl ScriptedModel {
+    pub(crate) fn new(answers: impl IntoIterator<Item = Answer>) -> Arc<Self> {
+        Arc::new(Self {
+            info: ModelInfo {
+                provider: "scripted".into(),
+                api: "script".into(),
+                id: "one".into(),
+                context_window: 100_000,
+                max_output_tokens: 1000,
+                accepts_images: true,
+            },
+            answers: Mutex::new(answers.into_iter().collect()),
+            requests: Mutex::default(),
+        })
+    }
+
+    /// What was sent, as short texts.
+    pub(crate) fn sent(&self) -> Vec<Vec<String>> {
+        self.requests.lock().unwrap().iter().map(|request| shorts(&request.messages)).collect()
+    }
+
+    pub(crate) fn push(&self, answer: Answer) {
+        self.answers.lock().unwrap().push_back(answer);
+    }
+}
+
+impl Model for ScriptedModel {
+    fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn stream(&self, request: ModelRequest) -> ModelStream {
+        self.requests.lock().unwrap().push(request);
+        match self.answers.lock().unwrap().pop_front().unwrap_or_else(|| says("")) {
+            Answer::Events(events) => stream::iter(events).boxed(),
+            Answer::Hangs(events) => stream::iter(events).chain(stream::pending()).boxed(),
+            Answer::Panics => panic!("scripted panic"),
+        }
+    }
+}
+
+pub(crate) fn assistant(content: Vec<Content>, stop_reason: StopReason) -> AssistantMessage {
+    AssistantMessage { content, stop_reason, timestamp: 1, ..AssistantMessage::default() }
+}
+
+/// A text, streamed in two pieces.
+pub(crate) fn says(text: &str) -> Answer {
+    let mut events = text_events(text);
+    events.push(ModelEvent::Done(Box::new(assistant(vec![Content::text(text)], StopReason::Stop))));
+    Answer::Events(events)
+}
+
+pub(crate) fn text_events(text: &str) -> Vec<ModelEvent> {
+    vec![
+        ModelEvent::Update(AssistantEvent::TextStart { content_index: 0 }),
+        ModelEvent::Update(AssistantEvent::TextDelta { content_index: 0, delta: text.into() }),
+    ]
+}
+
+pub(crate) fn call(id: &str, name: &str, arguments: Value) -> ToolCall {
+    ToolCall { id: id.into(), name: name.into(), arguments, malformed: None }
+}
+
+/// Tool calls, sent without any event before the end.
+pub(crate) fn calls(calls: impl IntoIterator<Item = ToolCall>) -> Answer {
+    stops(StopReason::ToolUse, calls)
+}
+
+pub(crate) fn stops(reason: StopReason, calls: impl IntoIterator<Item = ToolCall>) -> Answer {
+    let content = calls.into_iter().map(Content::ToolCall).collect();
+    Answer::Events(vec![ModelEvent::Done(Box::new(assistant(content, reason)))])
+}
+
+pub(crate) fn fails(kind: ModelErrorKind, text: &str) -> Answer {
+    Answer::Events(vec![ModelEvent::Failed(ModelError::new(kind, text))])
+}
+
+type Execute =
+    Arc<dyn Fn(ToolCall, ToolContext) -> BoxFuture<'static, Result<ToolOutcome, ToolError>> + Send + Sync>;
+
+#[derive(Clone)]
+pub(crate) struct TestTool {
+    pub(crate) definition: ToolDefinition,
+    pub(crate) prepare: fn(Value) -> Result<Value, ToolError>,
+    execute: Execute,
+}
+
+impl TestTool {
+    pub(crate) fn new<F, R>(name: &str, execute: F) -> Self
+    where
+        F: Fn(ToolCall, ToolContext) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<ToolOutcome, ToolError>> + Send + 'static,
+    {
+        Self {
+            definition: ToolDefinition {
+                name: name.into(),
+                label: name.to_uppercase(),
+                description: format!("does {name}"),
+                parameters: json!({"type": "object"}),
+                execution: Execution::Parallel,
+            },
+            prepare: Ok,
+            execute: Arc::new(move |call, context| execute(call, context).boxed()),
+        }
+    }
+
+    /// Answers with its arguments.
+    pub(crate) fn echo() -> Self {
+        Self::new("echo", |call, _| async move { Ok(ToolOutcome::text(call.arguments.to_string())) })
+    }
+
+    pub(crate) fn sequential(mut self) -> Self {
+        self.definition.execution = Execution::Sequential;
+        self
+    }
+
+    pub(crate) fn with_schema(mut self, schema: Value) -> Self {
+        self.definition.parameters = schema;
+        self
+    }
+}
+
+#[async_trait]
+impl Tool for TestTool {
+    fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    async fn prepare(&self, arguments: Value) -> Result<Value, ToolError> {
+        (self.prepare)(arguments)
+    }
+
+    fn access(&self, _arguments: &Value) -> CallAccess {
+        CallAccess::Nothing
+    }
+
+    async fn execute(&self, call: &ToolCall, context: &ToolContext) -> Result<ToolOutcome, ToolError> {
+        (self.execute)(call.clone(), context.clone()).await
+    }
+}
+
+pub(crate) fn registry(tools: impl IntoIterator<Item = TestTool>) -> Arc<ToolRegistry> {
+    Arc::new(ToolRegistry::with_tools(tools.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>)).unwrap())
+}
+
+pub(crate) fn context(tools: impl IntoIterator<Item = TestTool>) -> AgentContext {
+    AgentContext { system_prompt: "be good".into(), messages: Vec::new(), tools: registry(tools) }
+}
+
+pub(crate) fn config(model: &Arc<ScriptedModel>) -> AgentLoopConfig {
+    AgentLoopConfig::new(model.clone())
+}
+
+pub(crate) fn user(text: &str) -> Arc<Message> {
+    Arc::new(Message::user(text))
+}
+
+type Gate = Box<dyn Fn(&ToolCall) -> Result<GateVerdict, HookError> + Send + Sync>;
+type Amend = Box<dyn Fn(&ToolCall, &ToolOutcome) -> Result<Option<Amendment>, HookError> + Send + Sync>;
+
+pub(crate) struct TestHook {
+    pub(crate) name: &'static str,
+    pub(crate) priority: i32,
+    gate: Option<Gate>,
+    amend: Option<Amend>,
+}
+
+impl TestHook {
+    pub(crate) fn gate(
+        name: &'static str,
+        gate: impl Fn(&ToolCall) -> Result<GateVerdict, HookError> + Send + Sync + 'static,
+    ) -> Self {
+        Self { name, priority: 0, gate: Some(Box::new(gate)), amend: None }
+    }
+
+    pub(crate) fn amend(
+        name: &'static str,
+        amend: impl Fn(&ToolCall, &ToolOutcome) -> Result<Option<Amendment>, HookError> + Send + Sync + 'static,
+    ) -> Self {
+        Self { name, priority: 0, gate: None, amend: Some(Box::new(amend)) }
+    }
+
+    pub(crate) fn at(mut self, priority: i32) -> Self {
+        self.priority = priority;
+        self
+    }
+}
+
+#[async_trait]
+impl Hook for TestHook {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn handles(&self, stage: HookStage, _tool: Option<&str>) -> bool {
+        match stage {
+            HookStage::BeforeToolCall => self.gate.is_some(),
+            HookStage::AfterToolCall => self.amend.is_some(),
+            _ => false,
+        }
+    }
+
+    fn priority(&self, _stage: HookStage) -> i32 {
+        self.priority
+    }
+
+    async fn before_tool_call(
+        &self,
+        _context: &HookContext,
+        call: &ToolCall,
+    ) -> Result<GateVerdict, HookError> {
+        self.gate.as_ref().map_or(Ok(GateVerdict::Pass), |gate| gate(call))
+    }
+
+    async fn after_tool_call(
+        &self,
+        _context: &HookContext,
+        call: &ToolCall,
+        outcome: &ToolOutcome,
+    ) -> Result<Option<Amendment>, HookError> {
+        self.amend.as_ref().map_or(Ok(None), |amend| amend(call, outcome))
+    }
+}
+
+pub(crate) fn hooks(hooks: impl IntoIterator<Item = TestHook>) -> crate::hooks::HookChain {
+    crate::hooks::HookChain::new(hooks.into_iter().map(|hook| Arc::new(hook) as Arc<dyn Hook>))
+}
+
+/// Records events and can look at each as it comes.
+#[derive(Default)]
+pub(crate) struct Recorder {
+    pub(crate) events: Mutex<Vec<AgentEvent>>,
+}
+
+impl Recorder {
+    pub(crate) fn trace(&self) -> Vec<String> {
+        self.events.lock().unwrap().iter().map(short_event).collect()
+    }
+
+    pub(crate) fn count(&self, wanted: &str) -> usize {
+        self.trace().iter().filter(|event| event.starts_with(wanted)).count()
+    }
+}
+
+#[async_trait]
+impl EventSink for Recorder {
+    async fn emit(&self, event: AgentEvent) {
+        self.events.lock().unwrap().push(event);
+    }
+}
+
+/// A message in a few characters: `user hi`, `asst done`, `asst +a+b` (calls), `asst! why` (failed), `result a ok`.
+pub(crate) fn short(message: &Message) -> String {
+    let text = message.text();
+    match message {
+        Message::User(_) => format!("user {text}"),
+        Message::Assistant(answer) => {
+            let mark = if answer.error_message.is_some() { "!" } else { "" };
+            let calls: String = answer.tool_calls().map(|call| format!("+{}", call.id)).collect();
+            let error = answer.error_message.clone().unwrap_or_default();
+            format!("asst{mark} {text}{calls}{error}")
+        }
+        Message::ToolResult(result) => {
+            format!("result{} {} {text}", if result.is_error { "!" } else { "" }, result.tool_call_id)
+        }
+    }
+}
+
+pub(crate) fn shorts(messages: &[Arc<Message>]) -> Vec<String> {
+    messages.iter().map(|message| short(message)).collect()
+}
+
+fn short_event(event: &AgentEvent) -> String {
+    match event {
+        AgentEvent::AgentStart => "agent_start".into(),
+        AgentEvent::AgentEnd { messages } => format!("agent_end {}", messages.len()),
+        AgentEvent::TurnStart => "turn_start".into(),
+        AgentEvent::TurnEnd { message, tool_results } => {
+            let ids: Vec<String> =
+                shorts(tool_results).iter().map(|s| s.split(' ').nth(1).unwrap().into()).collect();
+            format!("turn_end ({}) [{}]", short(message), ids.join(","))
+        }
+        AgentEvent::MessageStart { message } => format!("message_start ({})", short(message)),
+        AgentEvent::MessageUpdate { message, .. } => format!("message_update ({})", short(message)),
+        AgentEvent::MessageEnd { message } => format!("message_end ({})", short(message)),
+        AgentEvent::ToolExecutionStart { tool_call_id, .. } => format!("start {tool_call_id}"),
+        AgentEvent::ToolExecutionUpdate { tool_call_id, partial_result, .. } => {
+            format!("update {tool_call_id} {}", message::text_of(&partial_result.content))
+        }
+        AgentEvent::ToolExecutionEnd { tool_call_id, is_error, .. } => {
+            format!("end{} {tool_call_id}", if *is_error { "!" } else { "" })
+        }
+    }
+}
+
+/// Keeps messages and the order of operations; can refuse to write.
+pub(crate) struct MemoryLog {
+    id: SessionId,
+    pub(crate) messages: Mutex<Vec<Arc<Message>>>,
+    pub(crate) operations: Mutex<Vec<String>>,
+    /// Appends that succeed before all others fail.
+    pub(crate) room: Mutex<usize>,
+}
+
+impl MemoryLog {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            id: SessionId::new("s1"),
+            messages: Mutex::default(),
+            operations: Mutex::default(),
+            room: Mutex::new(usize::MAX),
+        })
+    }
+
+    pub(crate) fn note(&self, operation: impl Into<String>) {
+        self.operations.lock().unwrap().push(operation.into());
+    }
+
+    pub(crate) fn operations(&self) -> Vec<String> {
+        self.operations.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl SessionLog for MemoryLog {
+    fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    fn messages(&self) -> Result<Vec<Arc<Message>>, SessionError> {
+        Ok(self.messages.lock().unwrap().clone())
+    }
+
+    async fn append(&self, message: Arc<Message>) -> Result<EntryId, SessionError> {
+        tokio::task::yield_now().await;
+        {
+            let mut room = self.room.lock().unwrap();
+            if *room == 0 {
+                let (path, reason) = (PathBuf::from("s1.jsonl"), "the disk is full".to_owned());
+                return Err(SessionError::ReadOnly { path, reason });
+            }
+            *room -= 1;
+        }
+        self.note(format!("append {}", short(&message)));
+        self.messages.lock().unwrap().push(message);
+        Ok(EntryId::new("e"))
+    }
+
+    async fn commit(&self) -> Result<(), SessionError> {
+        tokio::task::yield_now().await;
+        self.note("commit");
+        Ok(())
+    }
+}
+
+/// What a run of the prompt `hi` came to.
+pub(crate) struct Ran {
+    pub(crate) trace: Vec<String>,
+    pub(crate) result: Result<Vec<Arc<Message>>, AgentError>,
+    pub(crate) sink: Recorder,
+}
+
+pub(crate) async fn run(context: &AgentContext, config: &AgentLoopConfig) -> Ran {
+    let sink = Recorder::default();
+    let result = run_agent_loop(vec![user("hi")], context, config, &sink, &CancellationToken::new()).await;
+    Ran { trace: sink.trace(), result, sink }
+}
+
+pub(crate) fn drains(queue: &Arc<PendingMessageQueue>) -> Option<MessageSource> {
+    let queue = queue.clone();
+    Some(Arc::new(move || queue.drain()))
+}

@@ -1,0 +1,71 @@
+//! An agent bound to a session log: what it hears and says is on record before anything follows from it.
+
+use crate::agent::Agent;
+use crate::config::AgentLoopConfig;
+use crate::error::AgentError;
+use capstan_ports::{Message, SessionId, SessionLog};
+use std::sync::Arc;
+
+/// An agent whose conversation lives in a [`SessionLog`].
+///
+/// The loop itself writes: a prompt is durable before the first request, an answer before any of its tools runs, and
+/// each tool result as soon as it is finished. Event listeners play no part in that, however slow they are (X7).
+#[derive(Clone)]
+pub struct AgentSession {
+    agent: Agent,
+    log: Arc<dyn SessionLog>,
+}
+
+impl AgentSession {
+    /// Takes up the conversation in `log`, which may be empty. `config` gets the log and its id.
+    ///
+    /// # Errors
+    /// [`AgentError::Session`] when the log cannot be read.
+    pub fn open(mut config: AgentLoopConfig, log: Arc<dyn SessionLog>) -> Result<Self, AgentError> {
+        let messages = log.messages()?;
+        config.log = Some(log.clone());
+        config.session_id = Some(log.id().clone());
+        let agent = Agent::with_config(config);
+        agent.set_messages(messages)?;
+        Ok(Self { agent, log })
+    }
+
+    /// Which session.
+    pub fn id(&self) -> &SessionId {
+        self.log.id()
+    }
+
+    /// The agent, for queues, subscriptions and settings. Its conversation is a copy of the log's; replacing it does
+    /// not change the log.
+    pub fn agent(&self) -> &Agent {
+        &self.agent
+    }
+
+    /// Runs one message of one text. Returns what the run added.
+    ///
+    /// # Errors
+    /// Those of [`Agent::prompt_text`].
+    pub async fn prompt_text(&self, text: impl Into<String>) -> Result<Vec<Arc<Message>>, AgentError> {
+        self.agent.prompt_text(text).await
+    }
+
+    /// Runs these messages as one prompt.
+    ///
+    /// # Errors
+    /// Those of [`Agent::prompt`].
+    pub async fn prompt(&self, messages: Vec<Message>) -> Result<Vec<Arc<Message>>, AgentError> {
+        self.agent.prompt(messages).await
+    }
+
+    /// Reads the conversation anew, after the log moved to another branch or was compacted.
+    ///
+    /// # Errors
+    /// [`AgentError::AlreadyRunning`] during a run (X8), [`AgentError::Session`] when the log cannot be read.
+    pub fn reload(&self) -> Result<(), AgentError> {
+        self.agent.set_messages(self.log.messages()?)
+    }
+}
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

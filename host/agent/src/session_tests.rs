@@ -1,0 +1,161 @@
+use super::*;
+use crate::scripted_tests::*;
+use async_trait::async_trait;
+use capstan_ports::{AgentEvent, EventSink, ModelErrorKind, ToolOutcome};
+use serde_json::json;
+use std::time::Duration;
+
+fn session(model: &Arc<ScriptedModel>, log: &Arc<MemoryLog>) -> AgentSession {
+    let tool_log = log.clone();
+    let tool = TestTool::new("work", move |_, _| {
+        tool_log.note("tool runs");
+        async { Ok(ToolOutcome { details: Some(json!({"d": 1})), ..ToolOutcome::text("ok") }) }
+    });
+    let session = AgentSession::open(config(model), log.clone()).unwrap();
+    session.agent().set_tool_registry(registry([tool]));
+    session
+}
+
+fn one_call() -> Arc<ScriptedModel> {
+    ScriptedModel::new([calls([call("a", "work", json!({}))]), says("done")])
+}
+
+struct NotesEnds(Arc<MemoryLog>);
+
+#[async_trait]
+impl EventSink for NotesEnds {
+    async fn emit(&self, event: AgentEvent) {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        match event {
+            AgentEvent::MessageEnd { message } => self.0.note(format!("seen {}", short(&message))),
+            AgentEvent::ToolExecutionEnd { .. } => self.0.note("seen end"),
+            _ => {}
+        }
+    }
+}
+
+// X7: the record comes first, however slow a listener is.
+#[tokio::test]
+async fn each_step_is_durable_before_anything_follows_from_it() {
+    let log = MemoryLog::new();
+    let model = one_call();
+    let session = session(&model, &log);
+    session.agent().subscribe(Arc::new(NotesEnds(log.clone())));
+    session.prompt_text("hi").await.unwrap();
+    assert_eq!(
+        log.operations(),
+        [
+            "append user hi",
+            "seen user hi",
+            "commit",
+            "append asst +a",
+            "commit",
+            "seen asst +a",
+            "tool runs",
+            "append result a ok",
+            "commit",
+            "seen end",
+            "seen result a ok",
+            "append asst done",
+            "commit",
+            "seen asst done",
+        ]
+    );
+    // 000-166
+    let Message::ToolResult(result) = log.messages().unwrap()[2].as_ref().clone() else {
+        panic!("no result")
+    };
+    assert_eq!(result.details, Some(json!({"d": 1})));
+}
+
+#[tokio::test]
+async fn a_reopened_session_goes_on_where_it_was() {
+    let log = MemoryLog::new();
+    session(&one_call(), &log).prompt_text("hi").await.unwrap();
+    let model = ScriptedModel::new([says("more")]);
+    let session = session(&model, &log);
+    assert_eq!(session.id(), log.id());
+    assert_eq!(session.agent().state().messages.len(), 4);
+    session.prompt_text("go on").await.unwrap();
+    assert_eq!(model.sent()[0], ["user hi", "asst +a", "result a ok", "asst done", "user go on"]);
+    assert_eq!(model.requests.lock().unwrap()[0].session_id.as_ref(), Some(log.id()));
+}
+
+// X8
+#[tokio::test]
+async fn reloading_follows_the_log() {
+    let log = MemoryLog::new();
+    let session = session(&one_call(), &log);
+    session.prompt_text("hi").await.unwrap();
+    log.messages.lock().unwrap().truncate(1);
+    session.reload().unwrap();
+    assert_eq!(shorts(&session.agent().state().messages), ["user hi"]);
+}
+
+// A crash between a call and its result: the next request is whole.
+#[tokio::test]
+async fn a_log_that_ends_in_a_call_can_be_continued() {
+    let log = MemoryLog::new();
+    session(&one_call(), &log).prompt_text("hi").await.unwrap();
+    log.messages.lock().unwrap().truncate(2);
+    let model = ScriptedModel::new([says("more")]);
+    session(&model, &log).prompt_text("go on").await.unwrap();
+    assert_eq!(model.sent()[0], ["user hi", "asst +a", "result! a No result provided", "user go on"]);
+}
+
+// 003-031
+#[tokio::test]
+async fn a_failed_turn_keeps_the_input_and_the_failure() {
+    let log = MemoryLog::new();
+    let model = ScriptedModel::new([fails(ModelErrorKind::Auth, "no key")]);
+    session(&model, &log).prompt_text("hi").await.unwrap();
+    assert_eq!(shorts(&log.messages().unwrap()), ["user hi", "asst! no key"]);
+    assert_eq!(log.operations().last().unwrap(), "commit");
+}
+
+#[tokio::test]
+async fn a_prompt_that_cannot_be_recorded_is_not_sent() {
+    let (log, model) = (MemoryLog::new(), one_call());
+    let session = session(&model, &log);
+    *log.room.lock().unwrap() = 0;
+    let error = session.prompt_text("hi").await.unwrap_err();
+    assert!(
+        matches!(error, AgentError::Session(_)) && error.to_string().contains("the disk is full"),
+        "{error}"
+    );
+    assert!(model.sent().is_empty());
+    assert!(session.agent().state().error_message.unwrap().contains("the disk is full"));
+}
+
+#[tokio::test]
+async fn tools_do_not_run_for_an_answer_that_is_not_on_record() {
+    let (log, model) = (MemoryLog::new(), one_call());
+    let session = session(&model, &log);
+    *log.room.lock().unwrap() = 1;
+    assert!(matches!(session.prompt_text("hi").await, Err(AgentError::Session(_))));
+    assert!(!log.operations().contains(&"tool runs".to_owned()));
+    let messages = session.agent().state().messages;
+    assert!(short(&messages[1]).starts_with("asst! +a"), "{messages:?}");
+}
+
+#[tokio::test]
+async fn a_result_that_cannot_be_recorded_ends_the_run_and_cancels_its_neighbours() {
+    let log = MemoryLog::new();
+    let model = ScriptedModel::new([
+        calls([call("a", "wait", json!({})), call("b", "work", json!({}))]),
+        says("unreached"),
+    ]);
+    let session = session(&model, &log);
+    let wait = TestTool::new("wait", |_, context| async move {
+        context.cancel.cancelled().await;
+        Err(capstan_ports::ToolError::Aborted)
+    });
+    session.agent().tools().register(Arc::new(wait)).unwrap();
+    *log.room.lock().unwrap() = 2;
+    let recorder = Arc::new(Recorder::default());
+    session.agent().subscribe(recorder.clone());
+    assert!(matches!(session.prompt_text("hi").await, Err(AgentError::Session(_))));
+    let messages = session.agent().state().messages;
+    assert_eq!(shorts(&messages)[2..], ["result! a Operation aborted", "result b ok"]);
+    assert_eq!((recorder.count("agent_end"), model.sent().len()), (1, 1));
+}

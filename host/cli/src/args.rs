@@ -1,0 +1,156 @@
+//! The command line.
+
+use capstan_policy::PermissionMode;
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// An agent whose tools and hooks are sandboxed WebAssembly components.
+///
+/// Without a command: an interactive session in this directory.
+#[derive(Debug, Parser)]
+#[command(name = "capstan", version, args_conflicts_with_subcommands = true)]
+pub(crate) struct Args {
+    /// Run one prompt and print the final answer; `-` reads the prompt from stdin
+    #[arg(short, long, value_name = "PROMPT", allow_hyphen_values = true)]
+    pub(crate) print: Option<String>,
+
+    /// What goes to stdout with --print: the answer's text, or every event as one JSON line
+    #[arg(long, value_enum, default_value_t = Mode::Text)]
+    pub(crate) mode: Mode,
+
+    /// Go on with the last session of this directory
+    #[arg(short = 'c', long = "continue", conflicts_with = "no_session")]
+    pub(crate) resume: bool,
+
+    /// Keep nothing of this session
+    #[arg(long)]
+    pub(crate) no_session: bool,
+
+    #[command(flatten)]
+    pub(crate) setup: Setup,
+
+    /// Say more on stderr (twice: even more)
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub(crate) verbose: u8,
+
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// How a session is put together.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Setup {
+    /// `model` or `provider/model`
+    #[arg(long, env = "CAPSTAN_MODEL")]
+    pub(crate) model: Option<String>,
+
+    /// What built-in tools may do: read-only, ask, workspace or all
+    #[arg(long, value_name = "MODE")]
+    pub(crate) permissions: Option<PermissionMode>,
+
+    /// Another directory that the built-in tools may use; can be repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) add_dir: Vec<PathBuf>,
+
+    /// Another folder of extensions; can be repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) extensions: Vec<PathBuf>,
+
+    /// Load no extensions
+    #[arg(long)]
+    pub(crate) no_extensions: bool,
+
+    /// Use this system prompt in place of the built-in one
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system_prompt: Option<String>,
+
+    /// Add this to the system prompt
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) append_system_prompt: Option<String>,
+
+    /// End the turn after this many rounds of tool calls
+    #[arg(long, value_name = "N")]
+    pub(crate) max_rounds: Option<u32>,
+}
+
+/// What goes to stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    /// The final answer.
+    Text,
+    /// Events.
+    Json,
+}
+
+/// What to do instead of a session.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Extensions: what is there, what they ask for, what they may do
+    #[command(subcommand)]
+    Ext(ExtCommand),
+    /// Check the installation and say what is wrong
+    Doctor,
+    /// Run the whole machine once on a scripted model: no account, no key
+    Demo(DemoOptions),
+}
+
+/// `capstan ext …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum ExtCommand {
+    /// List extensions with their state
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show everything about one extension: tools, hooks, imports, requests, digest, grants
+    Inspect {
+        /// An id, or the path of a `.wasm` file
+        extension: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check files, or all installed extensions; fails if any has a problem
+    Check {
+        /// `.wasm` files; none: everything installed
+        files: Vec<PathBuf>,
+    },
+    /// Build an extension from its source
+    Build {
+        /// The folder of its Cargo.toml
+        #[arg(default_value = ".")]
+        project: PathBuf,
+        /// Where the `.wasm` file goes
+        #[arg(short, long, value_name = "DIR", conflicts_with = "install")]
+        out: Option<PathBuf>,
+        /// Put it into your extension folder
+        #[arg(long)]
+        install: bool,
+    },
+    /// Grant an extension what it asks for
+    Allow {
+        /// Its id
+        #[arg(required_unless_present = "project")]
+        name: Option<String>,
+        /// Do not ask for confirmation
+        #[arg(short, long)]
+        yes: bool,
+        /// Trust this project's folder: its extensions are considered, each still needs its own grants
+        #[arg(long, conflicts_with = "name")]
+        project: bool,
+    },
+    /// Take everything back from an extension and switch it off
+    Revoke {
+        /// Its id
+        name: String,
+    },
+}
+
+/// `capstan demo`
+#[derive(Debug, clap::Args)]
+pub(crate) struct DemoOptions {
+    /// The folder with `repo-map.wasm` and `command-guard.wasm`; default: your extension folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) extensions: Option<PathBuf>,
+}

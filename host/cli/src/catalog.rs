@@ -1,0 +1,268 @@
+//! Which extensions there are, and which of them may run.
+//!
+//! Folders are read flat. A file that is no extension costs only itself; two files that want one id, or one tool name, are
+//! both left out, so that load order never decides.
+
+use crate::config::Config;
+use crate::home::Home;
+use anyhow::{Context, Result};
+use capstan_engine::cache::CacheOptions;
+use capstan_engine::{Extension, ExtensionSettings, Inspected, Sandbox, SandboxOptions, can_enforce};
+use capstan_policy::{Effective, Grants, Source, Trust, name};
+use capstan_ports::extension::{Capability, CapabilityRequest, Descriptor, Digest};
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+/// Everything that was found.
+pub(crate) struct Catalog {
+    /// In force, in the order of their ids.
+    pub(crate) active: Vec<Extension>,
+    /// Every file, with what became of it.
+    pub(crate) found: Vec<Found>,
+}
+
+/// One file.
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
+    pub(crate) state: State,
+    /// What it says of itself; absent where it was not looked at, or could not be understood.
+    pub(crate) about: Option<About>,
+}
+
+/// What a file says of itself.
+pub(crate) struct About {
+    pub(crate) digest: Digest,
+    pub(crate) descriptor: Descriptor,
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum State {
+    Active,
+    /// It asks for something that the user has not answered.
+    Waiting { missing: Vec<CapabilityRequest> },
+    /// Its bytes changed since the user granted something.
+    Modified { added: Vec<CapabilityRequest>, removed: Vec<Capability> },
+    /// The user switched it off.
+    Disabled,
+    /// It comes with a project that the user has not allowed.
+    UntrustedProject,
+    /// It cannot be used; the text says why and what to do.
+    Broken(String),
+}
+
+impl State {
+    /// One word for lists.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Waiting { .. } => "waiting",
+            Self::Modified { .. } => "modified",
+            Self::Disabled => "off",
+            Self::UntrustedProject => "untrusted",
+            Self::Broken(_) => "broken",
+        }
+    }
+}
+
+impl Found {
+    /// The id, or the file's name where there is none.
+    pub(crate) fn name(&self) -> String {
+        match &self.about {
+            Some(about) => about.descriptor.id.to_string(),
+            None => self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        }
+    }
+
+    /// What the user should know about a file that is not in force, in one paragraph. `None` where there is nothing to say:
+    /// it runs, or the user switched it off.
+    pub(crate) fn notice(&self) -> Option<String> {
+        let name = self.name();
+        let wishes = |requests: &[CapabilityRequest]| {
+            let wishes: Vec<_> =
+                requests.iter().map(|request| format!("{} ({})", request.capability, request.reason)).collect();
+            wishes.join("; ")
+        };
+        match &self.state {
+            State::Active | State::Disabled => None,
+            State::Waiting { missing } => Some(format!(
+                "the extension {name} is off until you answer what it asks for: {}. To allow: capstan ext allow {name}",
+                wishes(missing)
+            )),
+            State::Modified { added, removed } => {
+                let mut text = format!("the extension {name} has changed since you allowed it and is off.");
+                if !added.is_empty() {
+                    text = format!("{text} New: {}.", wishes(added));
+                }
+                if !removed.is_empty() {
+                    let gone: Vec<_> = removed.iter().map(ToString::to_string).collect();
+                    text = format!("{text} No longer: {}.", gone.join("; "));
+                }
+                Some(format!("{text} To allow the new one: capstan ext allow {name}"))
+            }
+            State::UntrustedProject => Some(format!(
+                "{} comes with this project and is off. To consider this project's extensions: capstan ext allow --project",
+                self.path.display()
+            )),
+            State::Broken(reason) => Some(reason.clone()),
+        }
+    }
+}
+
+/// The sandbox with the user's cache.
+pub(crate) fn sandbox(home: &Home) -> Result<Sandbox> {
+    let cache = CacheOptions { directory: home.cache.join("code"), key_file: home.data.join("cache.key") };
+    Ok(Sandbox::new(&SandboxOptions { cache: Some(cache), ..SandboxOptions::default() })?)
+}
+
+/// Whether any folder has a file that could be an extension: without one, no engine is needed at all.
+pub(crate) fn has_candidates(home: &Home, extra: &[PathBuf]) -> bool {
+    folders(home, &Grants::default(), extra).any(|(folder, _)| candidates(&folder).is_ok_and(|files| !files.is_empty()))
+}
+
+/// Reads all folders, inspects what is in them and puts into force what may run.
+///
+/// # Errors
+/// When a folder named on the command line is not there. What is wrong with a single file is in its [`State`].
+pub(crate) async fn scan(
+    home: &Home,
+    config: &Config,
+    grants: &Grants,
+    extra: &[PathBuf],
+    sandbox: &Sandbox,
+) -> Result<Catalog> {
+    let mut found = Vec::new();
+    let mut inspected = Vec::new();
+    for (folder, source) in folders(home, grants, extra) {
+        let named = extra.contains(&folder);
+        let files = match candidates(&folder) {
+            Ok(files) => files,
+            Err(reason) if !named && reason.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(reason) => return Err(reason).with_context(|| format!("the folder {} cannot be read", folder.display())),
+        };
+        for path in files {
+            // A stranger's file is not even compiled before the project is trusted.
+            if source == Source::UntrustedProject {
+                found.push(Found { path, state: State::UntrustedProject, about: None });
+                continue;
+            }
+            match sandbox.inspect(&path).await {
+                Ok(file) => inspected.push((source, file)),
+                Err(error) => found.push(Found { path, state: State::Broken(error.to_string()), about: None }),
+            }
+        }
+    }
+    // The same bytes in two folders are one extension.
+    let mut seen = HashMap::new();
+    inspected.retain(|(_, file)| seen.insert(file.digest, ()).is_none());
+    let clashes = clashes(&inspected, grants);
+    let mut active = Vec::new();
+    for (source, file) in inspected {
+        let about = About { digest: file.digest, descriptor: file.surface.descriptor.clone() };
+        let path = file.path.clone();
+        let trust = grants.trust(source, &about.descriptor.id, &about.digest, &about.descriptor.requests);
+        let state = match (clashes.get(&file.digest), trust) {
+            (_, Trust::Disabled) => State::Disabled,
+            (Some(clash), _) => State::Broken(format!("{}: {clash}", path.display())),
+            (None, Trust::Waiting { missing }) => State::Waiting { missing },
+            (None, Trust::Modified { added, removed, .. }) => State::Modified { added, removed },
+            (None, Trust::UntrustedProject) => State::UntrustedProject,
+            (None, Trust::Ready(effective)) => match put_in_force(sandbox, file, effective, home, config) {
+                Ok(extension) => {
+                    active.push(extension);
+                    State::Active
+                }
+                Err(error) => State::Broken(format!("{error:#}")),
+            },
+        };
+        found.push(Found { path, state, about: Some(about) });
+    }
+    active.sort_by(|a, b| a.id().cmp(b.id()));
+    found.sort_by(|a, b| (a.name(), &a.path).cmp(&(b.name(), &b.path)));
+    Ok(Catalog { active, found })
+}
+
+fn put_in_force(
+    sandbox: &Sandbox,
+    file: Inspected,
+    effective: Effective,
+    home: &Home,
+    config: &Config,
+) -> Result<Extension> {
+    if let Some(capability) = effective.iter().find(|capability| !can_enforce(capability)) {
+        anyhow::bail!(
+            "{}: this version cannot enforce the grant to {capability}, so the extension stays off",
+            file.path.display()
+        );
+    }
+    let config = config.extension(file.surface.descriptor.id.as_str())?;
+    Ok(sandbox.extension(file, effective, &ExtensionSettings { config, places: home.places() })?)
+}
+
+fn folders(home: &Home, grants: &Grants, extra: &[PathBuf]) -> impl Iterator<Item = (PathBuf, Source)> {
+    let project = match grants.trusts_project(&home.workspace) {
+        true => Source::TrustedProject,
+        false => Source::UntrustedProject,
+    };
+    let own = [(home.extensions(), Source::User), (home.project().join("extensions"), project)];
+    own.into_iter().chain(extra.to_vec().into_iter().map(|folder| (folder, Source::User)))
+}
+
+/// Files named `*.wasm`, in the order of their names. A link counts by what it leads to; folders, sockets and the like
+/// are passed on, for inspection to say what is wrong with them.
+fn candidates(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if path.extension().is_some_and(|extension| extension == "wasm") && !hidden {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Files that cannot be told apart by the user (one id) or by the model (one tool name), with the reason.
+fn clashes(inspected: &[(Source, Inspected)], grants: &Grants) -> HashMap<Digest, String> {
+    let mut clashes = HashMap::new();
+    let mut ids: BTreeMap<_, Vec<&Inspected>> = BTreeMap::new();
+    let mut tools: BTreeMap<String, Vec<(&Inspected, &str)>> = BTreeMap::new();
+    for (source, file) in inspected {
+        let descriptor = &file.surface.descriptor;
+        let trust = grants.trust(*source, &descriptor.id, &file.digest, &descriptor.requests);
+        // What the user switched off takes no name from anybody.
+        if trust == Trust::Disabled {
+            continue;
+        }
+        ids.entry(&descriptor.id).or_default().push(file);
+        for tool in &descriptor.tools {
+            tools.entry(name::skeleton(&tool.name)).or_default().push((file, &tool.name));
+        }
+    }
+    for files in ids.values().filter(|files| files.len() > 1) {
+        for file in files {
+            let other = files.iter().find(|other| other.digest != file.digest);
+            let other = other.map(|other| other.path.display().to_string()).unwrap_or_default();
+            clashes.insert(
+                file.digest,
+                format!("its id {} is also that of {other}; remove one of the two", file.surface.descriptor.id),
+            );
+        }
+    }
+    for users in tools.values() {
+        for (file, tool) in users {
+            let other = users.iter().find(|(other, _)| other.digest != file.digest);
+            if let Some((other, theirs)) = other {
+                clashes.entry(file.digest).or_insert_with(|| {
+                    format!(
+                        "its tool {tool} cannot be told from {theirs} of {}; remove one of the two",
+                        other.path.display()
+                    )
+                });
+            }
+        }
+    }
+    clashes
+}
+

@@ -1,0 +1,189 @@
+//! Assembly: the real ports in an agent session.
+
+use crate::args::Setup;
+use crate::catalog::{self, Catalog};
+use crate::config::{self, Config};
+use crate::home::Home;
+use crate::permit::{Permits, Person};
+use crate::{model, screen};
+use anyhow::{Context, Result};
+use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
+use capstan_agent::{AgentLoopConfig, AgentSession, HookChain, HookRegistry, RetryEvent, ToolRegistry};
+use capstan_policy::{Grants, PermissionMode};
+use capstan_ports::extension::{Access, HookStage};
+use capstan_ports::message::now_ms;
+use capstan_ports::{Model, SessionLog, Tool};
+use capstan_session::{MemorySession, SessionFile};
+use capstan_tools::{CommandRuntime, LocalCommands, LocalWorkspace, builtin_tools};
+use std::sync::Arc;
+
+/// Which session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// A new one.
+    New,
+    /// The last one of this directory.
+    Last,
+    /// One that is not kept.
+    Unkept,
+}
+
+/// A session ready for its first prompt.
+pub(crate) struct Composed {
+    pub(crate) session: AgentSession,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) catalog: Catalog,
+}
+
+/// What the caller of [`session`] decides besides the flags.
+pub(crate) struct Plan {
+    pub(crate) which: Which,
+    /// In force where neither flag nor configuration says otherwise.
+    pub(crate) default_mode: PermissionMode,
+    /// Who can be asked.
+    pub(crate) person: Option<Arc<dyn Person>>,
+}
+
+/// Puts a session together from the user's files and the flags.
+///
+/// # Errors
+/// When the configuration or the grants cannot be read, no model is chosen, or the session cannot be opened.
+pub(crate) async fn session(home: &Home, setup: &Setup, plan: Plan) -> Result<Composed> {
+    let grants = config::load_grants(home)?;
+    let config = Config::load(home, &grants)?;
+    let keys = config.providers.iter().filter_map(|provider| provider.api_key_env.clone());
+    let commands = Arc::new(LocalCommands::new().without_variables(keys));
+    assemble(home, setup, plan, &config, &grants, commands).await
+}
+
+/// The same with configuration, grants and command runtime given.
+pub(crate) async fn assemble(
+    home: &Home,
+    setup: &Setup,
+    plan: Plan,
+    config: &Config,
+    grants: &Grants,
+    commands: Arc<dyn CommandRuntime>,
+) -> Result<Composed> {
+    let model = model::choose(setup.model.as_deref(), config)?;
+    let catalog = extensions(home, config, grants, setup).await?;
+    let tools = Arc::new(ToolRegistry::with_tools(tools(home, setup, &catalog, commands)?)?);
+    let log = open_log(home, plan.which)?;
+
+    let mut loop_config = AgentLoopConfig::new(model.clone());
+    loop_config.hooks = Arc::new(HookRegistry::new(HookChain::new(
+        catalog.active.iter().filter_map(capstan_engine::Extension::hook),
+    )));
+    let mode = setup.permissions.or(config.permissions).unwrap_or(plan.default_mode);
+    loop_config.permissions = Arc::new(Permits::new(mode, plan.person));
+    loop_config.limits.max_tool_rounds = setup.max_rounds.or(config.max_rounds);
+    loop_config.on_retry = Some(Arc::new(tell_of_retry));
+    let session = AgentSession::open(loop_config, log)?;
+    session.agent().set_system_prompt(prompt(home, setup, &tools));
+    session.agent().set_tool_registry(tools);
+    Ok(Composed { session, model, catalog })
+}
+
+/// Extensions in force, with a line on stderr about each that is not.
+async fn extensions(
+    home: &Home,
+    config: &Config,
+    grants: &Grants,
+    setup: &Setup,
+) -> Result<Catalog> {
+    if setup.no_extensions || !(catalog::has_candidates(home, &setup.extensions) || !setup.extensions.is_empty()) {
+        return Ok(Catalog { active: Vec::new(), found: Vec::new() });
+    }
+    let sandbox = catalog::sandbox(home)?;
+    let catalog = catalog::scan(home, config, grants, &setup.extensions, &sandbox).await?;
+    for notice in catalog.found.iter().filter_map(catalog::Found::notice) {
+        screen::note(&format!("{}capstan:{:#} {}", screen::WARN, screen::WARN, screen::visible(&notice)));
+    }
+    report_unserved(&catalog);
+    Ok(catalog)
+}
+
+/// Says which declared hooks this version does not call, rather than to leave them out in silence.
+fn report_unserved(catalog: &Catalog) {
+    for extension in &catalog.active {
+        let unserved = extension.descriptor().hooks.iter().filter(|hook| {
+            !matches!(hook.stage, HookStage::BeforeToolCall | HookStage::AfterToolCall)
+        });
+        for hook in unserved {
+            tracing::warn!(extension = %extension.id(), stage = ?hook.stage, "this version does not call hooks of this stage");
+        }
+    }
+}
+
+fn tools(
+    home: &Home,
+    setup: &Setup,
+    catalog: &Catalog,
+    commands: Arc<dyn CommandRuntime>,
+) -> Result<Vec<Arc<dyn Tool>>> {
+    let mut workspace = LocalWorkspace::open(&home.workspace)?;
+    for directory in &setup.add_dir {
+        workspace = workspace
+            .with_root(directory, Access::ReadWrite)
+            .with_context(|| format!("--add-dir {}", directory.display()))?;
+    }
+    // What would give a writer power over the host or over git later.
+    for protected in [&home.config, &home.data, &home.cache, &home.project(), &home.workspace.join(".git/hooks")] {
+        workspace = workspace.protecting(protected);
+    }
+    let mut tools = builtin_tools(Arc::new(workspace), commands);
+    tools.extend(catalog.active.iter().flat_map(capstan_engine::Extension::tools));
+    Ok(tools)
+}
+
+fn open_log(home: &Home, which: Which) -> Result<Arc<dyn SessionLog>> {
+    let root = home.sessions();
+    let opened = match which {
+        Which::Unkept => return Ok(Arc::new(MemorySession::new(&home.workspace))),
+        Which::New => SessionFile::create(&root, &home.workspace)?,
+        Which::Last => {
+            let search = capstan_session::latest_in(&root, &home.workspace);
+            for skipped in &search.skipped {
+                screen::note(&format!("capstan: {} was passed over: {}", skipped.path.display(), skipped.reason));
+            }
+            let path = search
+                .found
+                .with_context(|| format!("there is no session of {} to go on with", home.workspace.display()))?;
+            SessionFile::open(&path)?
+        }
+    };
+    for notice in opened.notices() {
+        screen::note(&format!("capstan: {}: {notice}", opened.path().display()));
+    }
+    if let Some(error) = opened.read_only() {
+        return Err(error).context("the session cannot be continued; start a new one without --continue");
+    }
+    Ok(Arc::new(opened))
+}
+
+fn prompt(home: &Home, setup: &Setup, tools: &ToolRegistry) -> String {
+    let mut text = match &setup.system_prompt {
+        Some(text) => text.clone(),
+        None => system_prompt(&PromptParts {
+            tools: &tools.list(),
+            working_directory: &home.workspace.to_string_lossy(),
+            date: &utc_date(now_ms()),
+            context: &[],
+        }),
+    };
+    if let Some(more) = &setup.append_system_prompt {
+        text.push_str("\n\n");
+        text.push_str(more);
+    }
+    text
+}
+
+fn tell_of_retry(event: RetryEvent) {
+    if let RetryEvent::AutoRetryStart { attempt, max_attempts, delay_ms, error_message } = event {
+        screen::note(&format!(
+            "capstan: the model did not answer ({}); trying again in {:.1} s ({attempt} of {max_attempts})",
+            screen::brief(&error_message, 200),
+            delay_ms as f64 / 1000.0
+        ));
+    }
+}

@@ -1,0 +1,141 @@
+//! `config.toml`: the user's, then the project's if the user trusts the project.
+
+use crate::home::Home;
+use anyhow::{Context, Result, bail};
+use capstan_policy::{Grants, PermissionMode};
+use capstan_provider::{Api, ModelOverride, ProviderConfig, Secret, builtin_providers};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// What the files say. Unknown keys are refused: a misspelt limit would be no limit.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct File {
+    /// `model` or `provider/model`.
+    model: Option<String>,
+    /// What built-in tools may do.
+    permissions: Option<PermissionMode>,
+    /// Rounds of tool calls in one turn.
+    max_rounds: Option<u32>,
+    /// Providers by name.
+    provider: BTreeMap<String, Provider>,
+    /// Tables of extensions by id.
+    extension: BTreeMap<String, toml::Table>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Provider {
+    /// Only optional for providers that exist already.
+    api: Option<Api>,
+    base_url: Option<String>,
+    /// The variable that holds the key. The key itself has no place in a file that gets copied around.
+    api_key_env: Option<String>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    #[serde(default)]
+    models: BTreeMap<String, ModelOverride>,
+    idle_timeout_seconds: Option<u64>,
+}
+
+/// Everything that is configured.
+#[derive(Debug, Default)]
+pub(crate) struct Config {
+    pub(crate) model: Option<String>,
+    pub(crate) permissions: Option<PermissionMode>,
+    pub(crate) max_rounds: Option<u32>,
+    pub(crate) providers: Vec<ProviderConfig>,
+    extensions: BTreeMap<String, toml::Table>,
+}
+
+impl Config {
+    /// Reads the files. A file that is not there is no problem; one that cannot be understood is.
+    pub(crate) fn load(home: &Home, grants: &Grants) -> Result<Self> {
+        let env = |name: &str| std::env::var(name).ok();
+        let mut config = Self { providers: builtin_providers(&env), ..Self::default() };
+        config.merge(&home.config_file())?;
+        // A project's configuration may point a provider, and so the user's key, anywhere.
+        if grants.trusts_project(&home.workspace) {
+            config.merge(&home.project().join("config.toml"))?;
+        }
+        Ok(config)
+    }
+
+    /// One provider and a model of it, and nothing of the user's.
+    pub(crate) fn of_provider(provider: ProviderConfig, model: &str) -> Self {
+        Self { model: Some(model.to_owned()), providers: vec![provider], ..Self::default() }
+    }
+
+    /// The table of an extension as JSON; `{}` where the user wrote none.
+    pub(crate) fn extension(&self, id: &str) -> Result<serde_json::Value> {
+        let Some(table) = self.extensions.get(id) else { return Ok(serde_json::json!({})) };
+        serde_json::to_value(table).with_context(|| format!("[extension.{id}] has no JSON form"))
+    }
+
+    fn merge(&mut self, path: &Path) -> Result<()> {
+        let Some(text) = read_if_there(path)? else { return Ok(()) };
+        let file: File = toml::from_str(&text).with_context(|| format!("{} is not valid", path.display()))?;
+        self.model = file.model.or(self.model.take());
+        self.permissions = file.permissions.or(self.permissions);
+        self.max_rounds = file.max_rounds.or(self.max_rounds);
+        self.extensions.extend(file.extension);
+        for (name, provider) in file.provider {
+            self.provider(&name, provider).with_context(|| format!("{}: [provider.{name}]", path.display()))?;
+        }
+        Ok(())
+    }
+
+    fn provider(&mut self, name: &str, wanted: Provider) -> Result<()> {
+        let known = self.providers.iter().position(|provider| provider.name == name);
+        let mut provider = match (known, wanted.api, &wanted.base_url) {
+            (Some(at), _, _) => self.providers.remove(at),
+            (None, Some(api), Some(base_url)) => ProviderConfig::new(name, api, base_url),
+            (None, _, _) => bail!("a new provider needs `api` and `base_url`"),
+        };
+        if let Some(api) = wanted.api {
+            provider.api = api;
+        }
+        if let Some(base_url) = wanted.base_url {
+            provider.base_url = base_url;
+        }
+        if let Some(variable) = wanted.api_key_env {
+            provider.api_key = std::env::var(&variable).ok().filter(|key| !key.is_empty()).map(Secret::new);
+            provider.api_key_env = Some(variable);
+        }
+        provider.headers.extend(wanted.headers.into_iter().map(|(name, value)| (name, Secret::new(value))));
+        provider.models.extend(wanted.models);
+        if let Some(seconds) = wanted.idle_timeout_seconds {
+            provider.idle_timeout = Duration::from_secs(seconds);
+        }
+        self.providers.push(provider);
+        Ok(())
+    }
+}
+
+/// The grants file. One that cannot be understood stops everything: it is not read in part.
+pub(crate) fn load_grants(home: &Home) -> Result<Grants> {
+    let path = home.grants_file();
+    match read_if_there(&path)? {
+        Some(text) => Grants::parse(&text).with_context(|| format!("{} cannot be used", path.display())),
+        None => Ok(Grants::default()),
+    }
+}
+
+/// Writes the grants file.
+pub(crate) fn save_grants(home: &Home, grants: &Grants) -> Result<()> {
+    crate::home::write_private(&home.grants_file(), &grants.to_toml()?)
+}
+
+fn read_if_there(path: &Path) -> Result<Option<String>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(reason) => Err(reason).with_context(|| format!("{} cannot be read", path.display())),
+    }
+}
+
+#[cfg(test)]
+#[path = "config_tests.rs"]
+mod tests;

@@ -1,0 +1,191 @@
+//! `capstan ext …`
+
+mod build;
+mod show;
+
+use crate::approve;
+use crate::args::ExtCommand;
+use crate::catalog::{self, Catalog, Found, State};
+use crate::config::{self, Config};
+use crate::home::Home;
+use crate::screen::{self, BAD, GOOD, visible};
+use anyhow::{Context, Result, bail};
+use capstan_engine::Sandbox;
+use capstan_policy::Grants;
+use std::io::{BufRead, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Runs one of the commands.
+pub(crate) async fn run(command: ExtCommand) -> Result<ExitCode> {
+    let home = Home::find()?;
+    match command {
+        ExtCommand::List { json } => {
+            let place = Place::open(home).await?;
+            if json { show::list_json(&place.catalog) } else { show::list(&place.catalog, &place.home) }
+        }
+        ExtCommand::Inspect { extension, json } => inspect(home, &extension, json).await,
+        ExtCommand::Check { files } => check(home, &files).await,
+        ExtCommand::Build { project, out, install } => build::run(&home, &project, out, install).await,
+        ExtCommand::Allow { project: true, .. } => allow_project(&home),
+        ExtCommand::Allow { name, yes, .. } => allow(home, name.as_deref().unwrap_or_default(), yes).await,
+        ExtCommand::Revoke { name } => revoke(home, &name).await,
+    }
+}
+
+/// The user's extensions as they are now.
+pub(crate) struct Place {
+    pub(crate) home: Home,
+    pub(crate) grants: Grants,
+    pub(crate) sandbox: Sandbox,
+    pub(crate) catalog: Catalog,
+}
+
+impl Place {
+    pub(crate) async fn open(home: Home) -> Result<Self> {
+        let grants = config::load_grants(&home)?;
+        let config = Config::load(&home, &grants)?;
+        let sandbox = catalog::sandbox(&home)?;
+        let catalog = catalog::scan(&home, &config, &grants, &[], &sandbox).await?;
+        Ok(Self { home, grants, sandbox, catalog })
+    }
+
+    /// The one file of this id.
+    fn find(&self, name: &str) -> Result<&Found> {
+        let mut named = self.catalog.found.iter().filter(|found| found.name() == name);
+        match (named.next(), named.next()) {
+            (Some(found), None) => Ok(found),
+            (Some(one), Some(other)) => bail!(
+                "there are two extensions {name}: {} and {}; remove one of them",
+                one.path.display(),
+                other.path.display()
+            ),
+            (None, _) => bail!(
+                "there is no extension {name} in {}; `capstan ext list` shows what there is",
+                self.home.extensions().display()
+            ),
+        }
+    }
+}
+
+/// A file that need not be installed.
+async fn inspect_file(sandbox: &Sandbox, path: &Path) -> Result<Found> {
+    let file = sandbox.inspect(path).await?;
+    let about = catalog::About { digest: file.digest, descriptor: file.surface.descriptor.clone() };
+    Ok(Found { path: path.to_owned(), state: State::Waiting { missing: Vec::new() }, about: Some(about) })
+}
+
+async fn inspect(home: Home, extension: &str, json: bool) -> Result<ExitCode> {
+    let path = Path::new(extension);
+    if path.extension().is_some_and(|ending| ending == "wasm") {
+        let sandbox = catalog::sandbox(&home)?;
+        return show::inspected(&sandbox.inspect(path).await?, None, json);
+    }
+    let place = Place::open(home).await?;
+    let found = place.find(extension)?;
+    if let State::Broken(reason) = &found.state
+        && found.about.is_none()
+    {
+        bail!("{reason}");
+    }
+    show::inspected(&place.sandbox.inspect(&found.path).await?, Some((found, &place.grants)), json)
+}
+
+async fn check(home: Home, files: &[PathBuf]) -> Result<ExitCode> {
+    let mut problems = 0;
+    let mut report = |path: &Path, problem: Option<String>| {
+        let shown = path.display();
+        match problem {
+            None => screen::show(&format!("{GOOD}ok{GOOD:#}  {shown}\n")),
+            Some(problem) => {
+                problems += 1;
+                screen::show(&format!("{BAD}bad{BAD:#} {shown}\n    {}\n", visible(&problem)))
+            }
+        }
+    };
+    if files.is_empty() {
+        for found in &Place::open(home).await?.catalog.found {
+            let problem = match &found.state {
+                State::Broken(reason) => Some(reason.clone()),
+                State::Active
+                | State::Waiting { .. }
+                | State::Modified { .. }
+                | State::Disabled
+                | State::UntrustedProject => None,
+            };
+            report(&found.path, problem)?;
+        }
+    } else {
+        let sandbox = catalog::sandbox(&home)?;
+        for path in files {
+            let checked = inspect_file(&sandbox, path).await;
+            let problem = match checked {
+                Ok(found) => found
+                    .about
+                    .as_ref()
+                    .and_then(|about| approve::grantable(about, &home).err())
+                    .map(|reason| format!("{reason:#}")),
+                Err(reason) => Some(format!("{reason:#}")),
+            };
+            report(path, problem)?;
+        }
+    }
+    Ok(if problems == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn allow(home: Home, name: &str, yes: bool) -> Result<ExitCode> {
+    let place = Place::open(home).await?;
+    let found = place.find(name)?;
+    let Some(about) = &found.about else {
+        match &found.state {
+            State::Broken(reason) => bail!("{reason}"),
+            _ => bail!("{name} belongs to a project that you have not allowed; first: capstan ext allow --project"),
+        }
+    };
+    screen::show(&approve::card(found, about))?;
+    // A script that names the extension has decided; a person at a terminal reads first.
+    if !yes && std::io::stdin().is_terminal() && !confirm("Allow this?")? {
+        screen::note("capstan: nothing was changed");
+        return Ok(ExitCode::FAILURE);
+    }
+    let granted = approve::allow(&place.home, &mut place.grants.clone(), about)?;
+    let what = match granted.len() {
+        0 => "it asks for nothing and may run".to_owned(),
+        n => format!("{n} of {} granted", about.descriptor.requests.len()),
+    };
+    screen::note(&format!("{GOOD}allowed{GOOD:#} {name}: {what}"));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn allow_project(home: &Home) -> Result<ExitCode> {
+    let mut grants = config::load_grants(home)?;
+    grants.trust_project(&home.workspace);
+    config::save_grants(home, &grants)?;
+    screen::note(&format!(
+        "{GOOD}trusted{GOOD:#} {}: its configuration counts and its extensions are considered; each still needs its own grants",
+        home.workspace.display()
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn revoke(home: Home, name: &str) -> Result<ExitCode> {
+    let mut place = Place::open(home).await?;
+    let found = place.find(name)?;
+    let about = found.about.as_ref().with_context(|| format!("{name} has nothing that could be taken back"))?;
+    let (id, digest) = (about.descriptor.id.clone(), about.digest);
+    let changed = place.grants.revoke(&id, digest);
+    config::save_grants(&place.home, &place.grants)?;
+    screen::note(&format!(
+        "{GOOD}off{GOOD:#} {name}{}. To use it again: capstan ext allow {name}",
+        if changed { "" } else { " (it was off already)" }
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A question with no as the default.
+pub(crate) fn confirm(question: &str) -> Result<bool> {
+    screen::note(&format!("{question} [y/N]"));
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer).context("the answer cannot be read")?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

@@ -1,0 +1,148 @@
+//! Extensions for people and for programs.
+
+use crate::catalog::{Catalog, Found, State};
+use crate::home::Home;
+use crate::screen::{self, BAD, BOLD, DIM, GOOD, WARN, visible};
+use anyhow::Result;
+use capstan_engine::{Inspected, Interface};
+use capstan_policy::Grants;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+/// One line an extension, and what to do about those that do not run.
+pub(super) fn list(catalog: &Catalog, home: &Home) -> Result<ExitCode> {
+    if catalog.found.is_empty() {
+        screen::note(&format!(
+            "There are no extensions. Put a .wasm file into {}, or build one: capstan ext build DIR --install",
+            home.extensions().display()
+        ));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let width = catalog.found.iter().map(|found| found.name().len()).max().unwrap_or(0);
+    let mut out = String::new();
+    for found in &catalog.found {
+        let style = match found.state {
+            State::Active => GOOD,
+            State::Waiting { .. } | State::Modified { .. } | State::UntrustedProject => WARN,
+            State::Broken(_) => BAD,
+            State::Disabled => DIM,
+        };
+        let (version, does) = match &found.about {
+            Some(about) => (about.descriptor.version.as_str(), does(found)),
+            None => ("-", String::new()),
+        };
+        writeln!(
+            out,
+            "{BOLD}{:width$}{BOLD:#}  {:8}  {style}{:9}{style:#}  {does}",
+            visible(&found.name()),
+            visible(version),
+            found.state.word(),
+        )?;
+        if let Some(notice) = found.notice() {
+            writeln!(out, "{DIM}    {}{DIM:#}", visible(&notice))?;
+        }
+    }
+    screen::show(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn does(found: &Found) -> String {
+    let Some(about) = &found.about else { return String::new() };
+    let tools = about.descriptor.tools.iter().map(|tool| tool.name.clone());
+    let hooks = about.descriptor.hooks.iter().map(|hook| stage_name(&hook.stage));
+    tools.chain(hooks).collect::<Vec<_>>().join(", ")
+}
+
+fn stage_name(stage: &capstan_ports::HookStage) -> String {
+    // The serialized name is the contract's.
+    match serde_json::to_value(stage) {
+        Ok(Value::String(name)) => name,
+        _ => format!("{stage:?}"),
+    }
+}
+
+/// The same as an array.
+pub(super) fn list_json(catalog: &Catalog) -> Result<ExitCode> {
+    let entries: Vec<_> = catalog
+        .found
+        .iter()
+        .map(|found| {
+            json!({
+                "name": found.name(),
+                "state": found.state.word(),
+                "file": found.path,
+                "notice": found.notice(),
+                "digest": found.about.as_ref().map(|about| about.digest),
+                "descriptor": found.about.as_ref().map(|about| &about.descriptor),
+            })
+        })
+        .collect();
+    screen::data(&format!("{}\n", serde_json::to_string_pretty(&entries)?))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Everything about one file.
+pub(super) fn inspected(file: &Inspected, installed: Option<(&Found, &Grants)>, json: bool) -> Result<ExitCode> {
+    let descriptor = &file.surface.descriptor;
+    let granted: Vec<_> = installed
+        .and_then(|(_, grants)| grants.of(&file.digest))
+        .map(|grant| grant.granted.iter().cloned().collect())
+        .unwrap_or_default();
+    let state = installed.map_or("not installed", |(found, _)| found.state.word());
+    if json {
+        let value = json!({
+            "file": file.path,
+            "bytes": file.bytes,
+            "digest": file.digest,
+            "state": state,
+            "granted": granted,
+            "imports": file.surface.imports,
+            "exports": file.surface.exports,
+            "otherExports": file.surface.other_exports,
+            "descriptor": descriptor,
+        });
+        screen::data(&format!("{}\n", serde_json::to_string_pretty(&value)?))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut out = String::new();
+    writeln!(out, "{BOLD}{}{BOLD:#} {}  {state}", descriptor.id, visible(&descriptor.version))?;
+    writeln!(out, "  {}", visible(&descriptor.summary))?;
+    writeln!(out, "  file     {} ({} bytes)", file.path.display(), file.bytes)?;
+    writeln!(out, "  digest   {:?}", file.digest)?;
+    let exports: Vec<_> = file.surface.exports.iter().map(|interface: &Interface| interface.name()).collect();
+    writeln!(out, "  exports  {}", exports.join(", "))?;
+    writeln!(out, "  imports  {}", visible(&file.surface.imports.join(", ")))?;
+    for tool in &descriptor.tools {
+        writeln!(out, "\n  tool {BOLD}{}{BOLD:#}", tool.name)?;
+        for line in visible(&tool.description).lines() {
+            writeln!(out, "    {line}")?;
+        }
+        writeln!(out, "    {DIM}{}{DIM:#}", visible(&tool.parameters.to_string()))?;
+    }
+    for hook in &descriptor.hooks {
+        let tools = if hook.tools.is_empty() { "every tool".to_owned() } else { hook.tools.join(", ") };
+        writeln!(
+            out,
+            "\n  hook {BOLD}{}{BOLD:#} on {}, priority {}",
+            stage_name(&hook.stage),
+            visible(&tools),
+            hook.priority
+        )?;
+    }
+    for request in &descriptor.requests {
+        let mark = if granted.contains(&request.capability) { "granted" } else { "not granted" };
+        writeln!(
+            out,
+            "\n  asks to {WARN}{}{WARN:#} ({mark}{})\n    {}",
+            visible(&request.capability.to_string()),
+            if request.required { "" } else { ", optional" },
+            visible(&request.reason)
+        )?;
+    }
+    if let Some(notice) = installed.and_then(|(found, _)| found.notice()) {
+        writeln!(out, "\n  {}", visible(&notice))?;
+    }
+    screen::show(&out)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,43 @@
+//! `capstan --mode json`: every event of the run as one line of JSON on stdout, in pi's shape.
+
+use crate::args::Args;
+use crate::home::Home;
+use crate::{compose, print, screen};
+use anyhow::Result;
+use async_trait::async_trait;
+use capstan_ports::event::{AgentEvent, EventSink};
+use serde_json::json;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Runs the prompt; the first line names the session, the others are its events.
+pub(crate) async fn run(args: Args) -> Result<ExitCode> {
+    let prompt = print::prompt(&args)?;
+    let home = Home::find()?;
+    let composed = compose::session(&home, &args.setup, print::plan(&args)).await?;
+    let header = json!({
+        "type": "session",
+        "version": capstan_session::VERSION,
+        "id": composed.session.id(),
+        "cwd": home.workspace,
+        "model": composed.model.info().full_name(),
+    });
+    screen::data(&format!("{header}\n"))?;
+    composed.session.agent().subscribe(Arc::new(Lines));
+    Ok(print::turn(&composed.session, prompt).await?.exit_code())
+}
+
+struct Lines;
+
+#[async_trait]
+impl EventSink for Lines {
+    async fn emit(&self, event: AgentEvent) {
+        let line = match serde_json::to_string(&event) {
+            Ok(line) => line,
+            Err(reason) => json!({"type": "error", "message": reason.to_string()}).to_string(),
+        };
+        if let Err(reason) = screen::data(&format!("{line}\n")) {
+            tracing::warn!(%reason, "an event could not be written to stdout");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Which model: from the flag or `CAPSTAN_MODEL`, else from the configuration.
+
+use crate::config::Config;
+use anyhow::{Context, Result, bail};
+use capstan_ports::Model;
+use capstan_provider::ProviderConfig;
+use std::sync::Arc;
+
+/// The chosen model, ready to be asked.
+pub(crate) fn choose(wanted: Option<&str>, config: &Config) -> Result<Arc<dyn Model>> {
+    let (provider, model) = resolve(wanted.or(config.model.as_deref()), &config.providers)?;
+    capstan_provider::model(provider, model).with_context(|| format!("the model {}/{model} cannot be used", provider.name))
+}
+
+/// The provider and the model's id there.
+///
+/// The part before the first slash names a provider, if there is one of that name; else all of it is a model's id (some
+/// services have slashes in theirs). A bare id goes to the provider that the environment speaks of.
+pub(crate) fn resolve<'a>(
+    wanted: Option<&'a str>,
+    providers: &'a [ProviderConfig],
+) -> Result<(&'a ProviderConfig, &'a str)> {
+    let Some(wanted) = wanted.map(str::trim).filter(|wanted| !wanted.is_empty()) else {
+        bail!(
+            "no model is chosen. Set CAPSTAN_MODEL, use --model, or write `model = \"provider/model\"` into config.toml; \
+             `capstan demo` runs without any"
+        );
+    };
+    let named = |name: &str| providers.iter().find(|provider| provider.name == name);
+    if let Some((name, model)) = wanted.split_once('/')
+        && let Some(provider) = named(name)
+    {
+        return Ok((provider, model));
+    }
+    let family = if wanted.starts_with("claude") { "anthropic" } else { "openai" };
+    let configured: Vec<_> = providers.iter().filter(|provider| is_set_up(provider)).collect();
+    let provider = match configured.as_slice() {
+        [only] => Some(*only),
+        several => several.iter().find(|provider| provider.name == family).copied().or_else(|| named(family)),
+    };
+    provider.map(|provider| (provider, wanted)).with_context(|| {
+        let names: Vec<_> = providers.iter().map(|provider| provider.name.as_str()).collect();
+        format!("`{wanted}` names no provider; write `provider/model` with one of: {}", names.join(", "))
+    })
+}
+
+/// Whether the user said anything about this provider: a key, or an address of their own.
+fn is_set_up(provider: &ProviderConfig) -> bool {
+    provider.api_key.is_some() || !provider.base_url.starts_with("https://api.")
+}
+
+#[cfg(test)]
+#[path = "model_tests.rs"]
+mod tests;

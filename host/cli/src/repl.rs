@@ -1,0 +1,83 @@
+//! The interactive session: reads a line, streams the answer, shows tools as they run.
+//!
+//! Ctrl-C ends the running turn, or clears the line; Ctrl-D leaves.
+
+mod progress;
+mod terminal;
+
+use crate::args::{Args, Setup};
+use crate::compose::{self, Composed, Plan};
+use crate::config::Config;
+use crate::home::Home;
+use crate::permit::Person;
+use crate::screen::{self, BOLD, DIM};
+use crate::{approve, catalog, config, print};
+use anyhow::Result;
+use capstan_policy::PermissionMode;
+use progress::Progress;
+use std::process::ExitCode;
+use std::sync::Arc;
+use terminal::{Line, Terminal};
+
+/// Runs until the user leaves.
+pub(crate) async fn run(args: Args) -> Result<ExitCode> {
+    let home = Home::find()?;
+    let terminal = Arc::new(Terminal::open(&home)?);
+    if terminal.is_interactive() && !args.setup.no_extensions {
+        offer_grants(&home, &args.setup, &terminal).await?;
+    }
+    let person = terminal.is_interactive().then(|| terminal.clone() as Arc<dyn Person>);
+    // Without a person at the keyboard nobody can answer, so nothing is asked.
+    let default_mode = if person.is_some() { PermissionMode::Ask } else { PermissionMode::ReadOnly };
+    let plan = Plan { which: print::which(&args), default_mode, person };
+    let composed = compose::session(&home, &args.setup, plan).await?;
+    if terminal.is_interactive() {
+        greet(&composed);
+    }
+    composed.session.agent().subscribe(Arc::new(Progress::default()));
+    loop {
+        match terminal.line("> ").await? {
+            Line::Text(text) if text.trim().is_empty() => {}
+            Line::Text(text) => {
+                // How it ended is on the screen already; the session goes on.
+                if let Err(error) = print::turn(&composed.session, text).await.map(|turn| turn.report()) {
+                    screen::complain(&error);
+                }
+            }
+            Line::Interrupted => {}
+            Line::End => return Ok(ExitCode::SUCCESS),
+        }
+    }
+}
+
+fn greet(composed: &Composed) {
+    let extensions: Vec<_> = composed.catalog.active.iter().map(|extension| extension.id().to_string()).collect();
+    let with = if extensions.is_empty() { String::new() } else { format!(", with {}", extensions.join(", ")) };
+    screen::note(&format!(
+        "{BOLD}capstan{BOLD:#} {DIM}{}{with}. Ctrl-C stops an answer, Ctrl-D leaves.{DIM:#}",
+        composed.model.info().full_name()
+    ));
+}
+
+/// Asks about extensions that wait, before the session begins.
+async fn offer_grants(home: &Home, setup: &Setup, terminal: &Terminal) -> Result<()> {
+    if !catalog::has_candidates(home, &setup.extensions) {
+        return Ok(());
+    }
+    let mut grants = config::load_grants(home)?;
+    let config = Config::load(home, &grants)?;
+    let catalog = catalog::scan(home, &config, &grants, &setup.extensions, &catalog::sandbox(home)?).await?;
+    for (found, about) in approve::waiting(&catalog) {
+        screen::note(&approve::card(found, about));
+        match terminal.line("Allow this? [y/N] ").await? {
+            Line::Text(answer) if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") => {
+                if let Err(error) = approve::allow(home, &mut grants, about) {
+                    screen::complain(&error);
+                }
+            }
+            Line::Text(_) | Line::Interrupted => {}
+            Line::End => return Ok(()),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! The person at the terminal: lines with editing and history, and answers to questions.
+
+use crate::home::Home;
+use crate::permit::{Person, Reply};
+use crate::screen::{self, WARN, visible};
+use anyhow::{Context, Result};
+use async_trait::async_trait;
+use capstan_ports::message::ToolCall;
+use rustyline::DefaultEditor;
+use rustyline::error::ReadlineError;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What came from the keyboard.
+pub(super) enum Line {
+    /// A line.
+    Text(String),
+    /// Ctrl-C.
+    Interrupted,
+    /// Ctrl-D, or the end of the input.
+    End,
+}
+
+/// Where lines come from.
+pub(crate) struct Terminal {
+    editor: Arc<Mutex<DefaultEditor>>,
+    history: Option<PathBuf>,
+    interactive: bool,
+}
+
+impl Terminal {
+    /// Takes the terminal, or whatever stdin is.
+    pub(super) fn open(home: &Home) -> Result<Self> {
+        let mut editor = DefaultEditor::new().context("the terminal cannot be used")?;
+        let interactive = std::io::stdin().is_terminal();
+        let history = interactive.then(|| home.data.join("history"));
+        if let Some(path) = history.as_ref().filter(|path| path.exists()) {
+            editor.load_history(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        }
+        Ok(Self { editor: Arc::new(Mutex::new(editor)), history, interactive })
+    }
+
+    /// Whether a person is there.
+    pub(super) fn is_interactive(&self) -> bool {
+        self.interactive
+    }
+
+    /// The next line. What is typed at the prompt is kept in the history; answers to questions are not.
+    pub(super) async fn line(&self, prompt: &str) -> Result<Line> {
+        let (editor, text, history) = (self.editor.clone(), prompt.to_owned(), self.history.clone());
+        let read = tokio::task::spawn_blocking(move || {
+            let mut editor = editor.lock().unwrap_or_else(PoisonError::into_inner);
+            let line = editor.readline(&text);
+            if let (Ok(line), Some(path), "> ") = (&line, &history, text.as_str()) {
+                editor.add_history_entry(line)?;
+                editor.append_history(path)?;
+            }
+            line
+        });
+        match read.await.context("the terminal was lost")? {
+            Ok(text) => Ok(Line::Text(text)),
+            Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
+            Err(ReadlineError::Eof) => Ok(Line::End),
+            Err(reason) => Err(reason).context("the terminal cannot be read"),
+        }
+    }
+}
+
+#[async_trait]
+impl Person for Terminal {
+    async fn reply(&self, question: &str, call: &ToolCall) -> Reply {
+        screen::note(&format!("{WARN}{}{WARN:#}: {}", visible(&call.name), visible(question)));
+        match self.line("  [y]es once, [a]lways in this session, [N]o: ").await {
+            Ok(Line::Text(answer)) => match answer.trim().to_lowercase().as_str() {
+                "y" | "yes" => Reply::Once,
+                "a" | "always" => Reply::Always,
+                _ => Reply::No,
+            },
+            Ok(Line::Interrupted | Line::End) => Reply::No,
+            Err(error) => {
+                screen::complain(&error);
+                Reply::No
+            }
+        }
+    }
+}

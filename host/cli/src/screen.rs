@@ -1,0 +1,85 @@
+//! The terminal. Text of models, tools and extensions is shown escaped: nothing that they write can move the cursor, hide
+//! text or change the title.
+
+use anstyle::{AnsiColor, Style};
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// Quiet text: what goes on beside the conversation.
+pub(crate) const DIM: Style = Style::new().dimmed();
+/// Names and headings.
+pub(crate) const BOLD: Style = Style::new().bold();
+/// Done.
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+/// Failed or denied.
+pub(crate) const BAD: Style = AnsiColor::Red.on_default();
+/// Wants attention.
+pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
+
+/// Writes data to stdout. Answers false once nobody reads it any more, which is the reader's right and no error.
+pub(crate) fn data(text: &str) -> io::Result<bool> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Ok(()) => Ok(true),
+        Err(reason) if reason.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(reason) => Err(reason),
+    }
+}
+
+/// Writes styled text to stdout; the style is left out where stdout is no terminal, or `NO_COLOR` is set.
+pub(crate) fn show(text: &str) -> io::Result<()> {
+    let mut stdout = anstream::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(reason) if reason.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
+/// Writes a line of talk to stderr. There is nowhere to report to when that fails.
+pub(crate) fn note(text: &str) {
+    drop(writeln!(anstream::stderr().lock(), "{text}"));
+}
+
+/// Writes an error with its causes to stderr, each cause once.
+pub(crate) fn complain(error: &anyhow::Error) {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1) {
+        let cause = cause.to_string();
+        // Many errors show their source in their own text already.
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    note(&format!("{BAD}capstan:{BAD:#} {}", visible(&text)));
+}
+
+/// `text` with control characters (but newline and tab), bidirectional overrides and zero-width characters escaped.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_hidden(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
+}
+
+/// The first line of `text`, shortened to `max_chars`, for one-line reports.
+pub(crate) fn brief(text: &str, max_chars: usize) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let mut shown: String = visible(line).chars().take(max_chars).collect();
+    if shown.chars().count() < visible(text.trim()).chars().count() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn is_hidden(c: char) -> bool {
+    (c.is_control() && c != '\n' && c != '\t')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{061c}')
+}
+
+#[cfg(test)]
+#[path = "screen_tests.rs"]
+mod tests;
