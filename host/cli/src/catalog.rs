@@ -172,7 +172,7 @@ pub(crate) async fn scan(
                     active.push(extension);
                     State::Active
                 }
-                Err(error) => State::Broken(format!("{error:#}")),
+                Err(error) => State::Broken(crate::screen::whole(&error)),
             },
         };
         found.push(Found { path, state, about: Some(about) });

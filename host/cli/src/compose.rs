@@ -13,7 +13,7 @@ use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::{Access, HookStage};
 use capstan_ports::message::now_ms;
 use capstan_ports::{Model, SessionLog, Tool};
-use capstan_session::{MemorySession, SessionFile};
+use capstan_session::{Header, MemorySession, SessionFile};
 use capstan_tools::{CommandRuntime, LocalCommands, LocalWorkspace, builtin_tools};
 use std::sync::Arc;
 
@@ -31,6 +31,8 @@ pub(crate) enum Which {
 /// A session ready for its first prompt.
 pub(crate) struct Composed {
     pub(crate) session: AgentSession,
+    /// The first line of the session's file.
+    pub(crate) header: Header,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) catalog: Catalog,
 }
@@ -68,7 +70,7 @@ pub(crate) async fn assemble(
     let model = model::choose(setup.model.as_deref(), config)?;
     let catalog = extensions(home, config, grants, setup).await?;
     let tools = Arc::new(ToolRegistry::with_tools(tools(home, setup, &catalog, commands)?)?);
-    let log = open_log(home, plan.which)?;
+    let (log, header) = open_log(home, plan.which)?;
 
     let mut loop_config = AgentLoopConfig::new(model.clone());
     loop_config.hooks = Arc::new(HookRegistry::new(HookChain::new(
@@ -81,7 +83,7 @@ pub(crate) async fn assemble(
     let session = AgentSession::open(loop_config, log)?;
     session.agent().set_system_prompt(prompt(home, setup, &tools));
     session.agent().set_tool_registry(tools);
-    Ok(Composed { session, model, catalog })
+    Ok(Composed { session, header, model, catalog })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.
@@ -136,10 +138,14 @@ fn tools(
     Ok(tools)
 }
 
-fn open_log(home: &Home, which: Which) -> Result<Arc<dyn SessionLog>> {
+fn open_log(home: &Home, which: Which) -> Result<(Arc<dyn SessionLog>, Header)> {
     let root = home.sessions();
     let opened = match which {
-        Which::Unkept => return Ok(Arc::new(MemorySession::new(&home.workspace))),
+        Which::Unkept => {
+            let session = MemorySession::new(&home.workspace);
+            let header = session.header();
+            return Ok((Arc::new(session), header));
+        }
         Which::New => SessionFile::create(&root, &home.workspace)?,
         Which::Last => {
             let search = capstan_session::latest_in(&root, &home.workspace);
@@ -158,7 +164,8 @@ fn open_log(home: &Home, which: Which) -> Result<Arc<dyn SessionLog>> {
     if let Some(error) = opened.read_only() {
         return Err(error).context("the session cannot be continued; start a new one without --continue");
     }
-    Ok(Arc::new(opened))
+    let header = opened.header();
+    Ok((Arc::new(opened), header))
 }
 
 fn prompt(home: &Home, setup: &Setup, tools: &ToolRegistry) -> String {

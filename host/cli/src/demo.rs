@@ -36,8 +36,7 @@ pub(crate) async fn run(options: DemoOptions) -> Result<ExitCode> {
     let home = Home {
         config: root.join("config"),
         data: root.join("data"),
-        // The user's own cache: what the demonstration compiles need not be compiled again.
-        cache: user.cache.clone(),
+        cache: root.join("cache"),
         workspace: user.workspace.clone(),
         user: user.user.clone(),
     };

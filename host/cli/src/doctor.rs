@@ -21,21 +21,21 @@ pub(crate) async fn run() -> Result<ExitCode> {
             grants
         }
         Err(error) => {
-            report.bad("grants", &format!("{error:#}"))?;
+            report.bad("grants", &screen::whole(&error))?;
             return Ok(ExitCode::FAILURE);
         }
     };
     let config = match Config::load(&home, &grants) {
         Ok(config) => config,
         Err(error) => {
-            report.bad("config", &format!("{error:#}"))?;
+            report.bad("config", &screen::whole(&error))?;
             return Ok(ExitCode::FAILURE);
         }
     };
     let wanted = std::env::var("CAPSTAN_MODEL").ok();
     match model::choose(wanted.as_deref(), &config) {
         Ok(model) => report.good("model", &model.info().full_name())?,
-        Err(error) => report.warn("model", &format!("{error:#}"))?,
+        Err(error) => report.warn("model", &screen::whole(&error))?,
     }
     extensions(&mut report, &home, &config, &grants).await?;
     for finding in capstan_builder::diagnose(&home.cache) {
@@ -60,7 +60,7 @@ async fn extensions(
 ) -> Result<()> {
     let sandbox = match catalog::sandbox(home) {
         Ok(sandbox) => sandbox,
-        Err(error) => return report.bad("sandbox", &format!("{error:#}")),
+        Err(error) => return report.bad("sandbox", &screen::whole(&error)),
     };
     match sandbox.allocation() {
         Allocation::Pooled => report.good("sandbox", "works, with a pool of instances")?,

@@ -124,8 +124,8 @@ async fn check(home: Home, files: &[PathBuf]) -> Result<ExitCode> {
                     .about
                     .as_ref()
                     .and_then(|about| approve::grantable(about, &home).err())
-                    .map(|reason| format!("{reason:#}")),
-                Err(reason) => Some(format!("{reason:#}")),
+                    .map(|reason| screen::whole(&reason)),
+                Err(reason) => Some(screen::whole(&reason)),
             };
             report(path, problem)?;
         }

@@ -10,19 +10,12 @@ use serde_json::json;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Runs the prompt; the first line names the session, the others are its events.
+/// Runs the prompt; the first line is that of the session's file, the others are its events.
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let prompt = print::prompt(&args)?;
     let home = Home::find()?;
     let composed = compose::session(&home, &args.setup, print::plan(&args)).await?;
-    let header = json!({
-        "type": "session",
-        "version": capstan_session::VERSION,
-        "id": composed.session.id(),
-        "cwd": home.workspace,
-        "model": composed.model.info().full_name(),
-    });
-    screen::data(&format!("{header}\n"))?;
+    screen::data(&format!("{}\n", composed.header.to_line()?))?;
     composed.session.agent().subscribe(Arc::new(Lines));
     Ok(print::turn(&composed.session, prompt).await?.exit_code())
 }

@@ -40,17 +40,21 @@ pub(crate) fn note(text: &str) {
     drop(writeln!(anstream::stderr().lock(), "{text}"));
 }
 
-/// Writes an error with its causes to stderr, each cause once.
+/// Writes an error with its causes to stderr.
 pub(crate) fn complain(error: &anyhow::Error) {
+    note(&format!("{BAD}capstan:{BAD:#} {}", visible(&whole(error))));
+}
+
+/// An error with its causes, each once: many errors show their source in their own text already.
+pub(crate) fn whole(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1) {
         let cause = cause.to_string();
-        // Many errors show their source in their own text already.
         if !text.contains(&cause) {
             text = format!("{text}: {cause}");
         }
     }
-    note(&format!("{BAD}capstan:{BAD:#} {}", visible(&text)));
+    text
 }
 
 /// `text` with control characters (but newline and tab), bidirectional overrides and zero-width characters escaped.

@@ -23,6 +23,11 @@ impl MemorySession {
         Self { id: header.id.clone(), tree: Mutex::new(Tree::new(header)) }
     }
 
+    /// What the first line of its file would be.
+    pub fn header(&self) -> Header {
+        self.tree().header().clone()
+    }
+
     /// Adds an entry after the leaf.
     ///
     /// # Errors

@@ -160,12 +160,14 @@ async fn read_request(stream: &mut BufReader<TcpStream>) -> io::Result<Option<Re
     }
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await?;
+    // Before parsing: with a long conversation that takes as long as the client's whole round.
+    let received = Instant::now();
     Ok(Some(RecordedRequest {
         path,
         headers,
         body: serde_json::from_slice(&body).unwrap_or(Value::Null),
         body_bytes: length,
-        received: Instant::now(),
+        received,
         answered: None,
     }))
 }

@@ -1,0 +1,63 @@
+//! Everything that CI runs.
+
+use crate::extensions;
+use crate::run::{self, Workspace};
+use anyhow::Result;
+
+/// Sets up, then lint, the host's tests, and the tests of SDK and extensions.
+pub(crate) fn all(workspace: &Workspace) -> Result<()> {
+    extensions::build_all(workspace)?;
+    lint(workspace)?;
+    run::step("the SDK's bindings are those of the contract");
+    bindings(workspace, Bindings::Check)?;
+    run::step("tests of SDK and extensions, natively");
+    for project in guests(workspace)? {
+        workspace.cargo_in(&project, ["test", "--quiet"])?;
+    }
+    run::step("documentation examples of the host");
+    workspace.cargo(["test", "--workspace", "--doc", "--quiet"])?;
+    run::step("tests of the host");
+    // The last step, so that the runner's summary closes the output.
+    if workspace.has_subcommand("nextest") {
+        workspace.cargo(["nextest", "run", "--workspace", "--no-fail-fast"])
+    } else {
+        workspace.cargo(["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"])
+    }
+}
+
+/// Formatting and clippy, here and in the guests.
+pub(crate) fn lint(workspace: &Workspace) -> Result<()> {
+    run::step("formatting and clippy");
+    workspace.cargo(["fmt", "--all", "--check"])?;
+    workspace.cargo(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
+    for project in guests(workspace)? {
+        workspace.cargo_in(&project, ["fmt", "--check"])?;
+        workspace.cargo_in(&project, ["clippy", "--quiet", "--all-targets", "--", "--deny", "warnings"])?;
+    }
+    Ok(())
+}
+
+/// What to do about the bindings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bindings {
+    /// Fail if they are not what the contract gives.
+    Check,
+    /// Write them.
+    Write,
+}
+
+/// The SDK's generated bindings.
+pub(crate) fn bindings(workspace: &Workspace, what: Bindings) -> Result<()> {
+    let generator = workspace.path("sdk/rust/bindgen");
+    match what {
+        Bindings::Check => workspace.cargo_in(&generator, ["run", "--quiet", "--", "--check"]),
+        Bindings::Write => workspace.cargo_in(&generator, ["run", "--quiet"]),
+    }
+}
+
+/// Packages outside the host's cargo workspace whose tests run natively.
+fn guests(workspace: &Workspace) -> Result<Vec<std::path::PathBuf>> {
+    let mut projects = vec![workspace.path("sdk/rust")];
+    projects.extend(extensions::projects(&workspace.path("extensions"))?);
+    Ok(projects)
+}

@@ -1,0 +1,69 @@
+//! The `capstan` command: assembly and the terminal.
+//!
+//! The only crate that sees all others. [`home`] and [`config`] find what the user set, [`catalog`] what extensions there
+//! are and which may run, [`compose`] puts the real ports into an agent session; [`print`], [`json`] and [`repl`] drive it.
+//!
+//! A library with one function, so that the suites can build the very same program and drive it.
+//!
+//! stdout is data, stderr is talk. Exit codes: 0 done, 1 it failed, 2 wrong usage, 130 interrupted.
+
+mod approve;
+mod args;
+mod catalog;
+mod compose;
+mod config;
+mod demo;
+mod doctor;
+mod ext;
+mod home;
+mod json;
+mod log;
+mod model;
+mod permit;
+mod print;
+mod repl;
+mod screen;
+
+use args::{Args, Command, Mode};
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Interrupted by Ctrl-C, as shells count it: 128 and the number of SIGINT.
+const INTERRUPTED: u8 = 130;
+
+/// The program.
+pub fn main() -> ExitCode {
+    let args = Args::parse();
+    log::start(args.verbose);
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(reason) => {
+            screen::complain(&anyhow::Error::new(reason).context("the runtime cannot start"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let code = match runtime.block_on(run(args)) {
+        Ok(code) => code,
+        Err(error) => {
+            screen::complain(&error);
+            ExitCode::FAILURE
+        }
+    };
+    // A guest or a command that is still being torn down must not hold up the end of the process.
+    runtime.shutdown_timeout(std::time::Duration::from_millis(200));
+    code
+}
+
+async fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match args.command {
+        Some(Command::Ext(command)) => ext::run(command).await,
+        Some(Command::Doctor) => doctor::run().await,
+        Some(Command::Demo(options)) => demo::run(options).await,
+        None => match (&args.print, args.mode) {
+            (Some(_), Mode::Text) => print::run(args).await,
+            (Some(_), Mode::Json) => json::run(args).await,
+            (None, Mode::Json) => anyhow::bail!("--mode json needs a prompt: capstan --mode json -p \"…\""),
+            (None, Mode::Text) => repl::run(args).await,
+        },
+    }
+}

@@ -1,0 +1,125 @@
+//! What holds the shape of the project: who may depend on whom, and how large a file may grow.
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What each crate of the host may depend on, of the others (design: `ports ← policy, session, provider, tools, engine,
+/// agent`; `policy ← tools, engine, agent`; `cli` sees all).
+const ARROWS: [(&str, &[&str]); 7] = [
+    ("capstan-ports", &[]),
+    ("capstan-policy", &["capstan-ports"]),
+    ("capstan-session", &["capstan-ports"]),
+    ("capstan-provider", &["capstan-ports"]),
+    ("capstan-tools", &["capstan-ports", "capstan-policy"]),
+    ("capstan-engine", &["capstan-ports", "capstan-policy"]),
+    ("capstan-agent", &["capstan-ports", "capstan-policy"]),
+];
+
+/// Crates that only one crate of the host may link.
+const ONE_DOOR: [(&str, &str); 4] = [
+    ("wasmtime", "capstan-engine"),
+    ("wasmtime-wasi", "capstan-engine"),
+    ("reqwest", "capstan-provider"),
+    ("clap", "capstan-cli"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Dependencies of each workspace member, dev-dependencies left out.
+fn dependencies() -> Result<BTreeMap<String, BTreeSet<String>>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(root())
+        .output()?;
+    anyhow::ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let packages = metadata["packages"].as_array().context("packages")?;
+    Ok(packages
+        .iter()
+        .map(|package| {
+            let dependencies = package["dependencies"].as_array().into_iter().flatten();
+            let names = dependencies
+                .filter(|dependency| dependency["kind"] != "dev")
+                .filter_map(|dependency| dependency["name"].as_str().map(str::to_owned));
+            (package["name"].as_str().unwrap_or_default().to_owned(), names.collect())
+        })
+        .collect())
+}
+
+#[test]
+fn crates_depend_only_along_the_arrows() -> Result<()> {
+    let dependencies = dependencies()?;
+    for (package, allowed) in ARROWS {
+        let found = dependencies.get(package).with_context(|| format!("{package} is no member"))?;
+        let ours: Vec<_> = found.iter().filter(|name| name.starts_with("capstan-")).collect();
+        for name in ours {
+            assert!(allowed.contains(&name.as_str()), "{package} must not depend on {name}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn each_heavy_dependency_has_one_door() -> Result<()> {
+    // The suites may link anything.
+    for (package, found) in dependencies()?.into_iter().filter(|(package, _)| package != "capstan-tests") {
+        for (heavy, door) in ONE_DOOR {
+            assert!(!found.contains(heavy) || package == door, "{package} links {heavy}; only {door} may");
+        }
+    }
+    Ok(())
+}
+
+/// Files that git knows or would know, with this ending.
+fn files(ending: &str) -> Result<Vec<PathBuf>> {
+    let output = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root())
+        .output()?;
+    anyhow::ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let listed = String::from_utf8(output.stdout)?;
+    Ok(listed.lines().filter(|name| name.ends_with(ending)).map(|name| root().join(name)).filter(|path| path.is_file()).collect())
+}
+
+#[test]
+fn no_source_file_is_longer_than_600_lines() -> Result<()> {
+    let sources = files(".rs")?;
+    assert!(sources.len() > 50, "the sources were not found");
+    for path in sources {
+        // Generated from the contract, never read as a whole.
+        if path.to_string_lossy().contains("/bindings/") {
+            continue;
+        }
+        let lines = std::fs::read_to_string(&path)?.lines().count();
+        assert!(lines <= 600, "{} has {lines} lines; split it by concern", path.display());
+    }
+    Ok(())
+}
+
+#[test]
+fn nothing_that_was_built_is_committed() -> Result<()> {
+    for ending in [".wasm", ".cwasm", ".so", ".a", ".o"] {
+        assert_eq!(files(ending)?, Vec::<PathBuf>::new(), "{ending}");
+    }
+    Ok(())
+}
+
+#[test]
+fn unsafe_code_is_only_where_the_design_allows_it() -> Result<()> {
+    for path in files(".rs")? {
+        let text = path.to_string_lossy().into_owned();
+        // The cache loads compiled code; the guests' allocator and generated bindings are in the SDK.
+        if text.ends_with("engine/src/cache.rs") || text.contains("/sdk/rust/") || text.ends_with("architecture.rs") {
+            continue;
+        }
+        let source = std::fs::read_to_string(&path)?;
+        let code = source.lines().any(|line| !line.trim_start().starts_with("//") && line.contains("unsafe {"));
+        assert!(!code, "{}", path.display());
+    }
+    Ok(())
+}
