@@ -57,7 +57,9 @@ pub(crate) fn grantable(about: &About, home: &Home) -> Result<BTreeSet<Capabilit
                 })
                 .map_err(anyhow::Error::new),
             other if can_enforce(other) => Ok(()),
-            other => Err(anyhow::anyhow!("this version cannot enforce the grant to {other}, so it does not give it")),
+            other => Err(anyhow::anyhow!(
+                "this version cannot enforce the grant to {other}, so it does not give it"
+            )),
         };
         match possible {
             Ok(()) => {

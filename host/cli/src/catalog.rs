@@ -5,13 +5,17 @@
 
 use crate::config::Config;
 use crate::home::Home;
+use crate::screen;
 use anyhow::{Context, Result};
 use capstan_engine::cache::CacheOptions;
-use capstan_engine::{Extension, ExtensionSettings, Inspected, Sandbox, SandboxOptions, can_enforce};
+use capstan_engine::{
+    Extension, ExtensionSettings, Inspected, LoadError, Sandbox, SandboxOptions, can_enforce,
+};
 use capstan_policy::{Effective, Grants, Source, Trust, name};
 use capstan_ports::extension::{Capability, CapabilityRequest, Descriptor, Digest};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Everything that was found.
 pub(crate) struct Catalog {
@@ -40,9 +44,14 @@ pub(crate) struct About {
 pub(crate) enum State {
     Active,
     /// It asks for something that the user has not answered.
-    Waiting { missing: Vec<CapabilityRequest> },
+    Waiting {
+        missing: Vec<CapabilityRequest>,
+    },
     /// Its bytes changed since the user granted something.
-    Modified { added: Vec<CapabilityRequest>, removed: Vec<Capability> },
+    Modified {
+        added: Vec<CapabilityRequest>,
+        removed: Vec<Capability>,
+    },
     /// The user switched it off.
     Disabled,
     /// It comes with a project that the user has not allowed.
@@ -79,8 +88,10 @@ impl Found {
     pub(crate) fn notice(&self) -> Option<String> {
         let name = self.name();
         let wishes = |requests: &[CapabilityRequest]| {
-            let wishes: Vec<_> =
-                requests.iter().map(|request| format!("{} ({})", request.capability, request.reason)).collect();
+            let wishes: Vec<_> = requests
+                .iter()
+                .map(|request| format!("{} ({})", request.capability, request.reason))
+                .collect();
             wishes.join("; ")
         };
         match &self.state {
@@ -117,7 +128,8 @@ pub(crate) fn sandbox(home: &Home) -> Result<Sandbox> {
 
 /// Whether any folder has a file that could be an extension: without one, no engine is needed at all.
 pub(crate) fn has_candidates(home: &Home, extra: &[PathBuf]) -> bool {
-    folders(home, &Grants::default(), extra).any(|(folder, _)| candidates(&folder).is_ok_and(|files| !files.is_empty()))
+    folders(home, &Grants::default(), extra)
+        .any(|(folder, _)| candidates(&folder).is_ok_and(|files| !files.is_empty()))
 }
 
 /// Reads all folders, inspects what is in them and puts into force what may run.
@@ -138,7 +150,9 @@ pub(crate) async fn scan(
         let files = match candidates(&folder) {
             Ok(files) => files,
             Err(reason) if !named && reason.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(reason) => return Err(reason).with_context(|| format!("the folder {} cannot be read", folder.display())),
+            Err(reason) => {
+                return Err(reason).with_context(|| format!("the folder {} cannot be read", folder.display()));
+            }
         };
         for path in files {
             // A stranger's file is not even compiled before the project is trusted.
@@ -146,9 +160,11 @@ pub(crate) async fn scan(
                 found.push(Found { path, state: State::UntrustedProject, about: None });
                 continue;
             }
-            match sandbox.inspect(&path).await {
+            match inspect(sandbox, &path).await {
                 Ok(file) => inspected.push((source, file)),
-                Err(error) => found.push(Found { path, state: State::Broken(error.to_string()), about: None }),
+                Err(error) => {
+                    found.push(Found { path, state: State::Broken(error.to_string()), about: None })
+                }
             }
         }
     }
@@ -180,6 +196,18 @@ pub(crate) async fn scan(
     active.sort_by(|a, b| a.id().cmp(b.id()));
     found.sort_by(|a, b| (a.name(), &a.path).cmp(&(b.name(), &b.path)));
     Ok(Catalog { active, found })
+}
+
+/// Compiling a large component takes seconds; after the first of them the user is told what the wait is for.
+async fn inspect(sandbox: &Sandbox, path: &Path) -> Result<Inspected, LoadError> {
+    let inspecting = sandbox.inspect(path);
+    tokio::pin!(inspecting);
+    tokio::select! {
+        result = &mut inspecting => return result,
+        () = tokio::time::sleep(Duration::from_secs(1)) => {}
+    }
+    screen::note(&format!("capstan: compiling {}; this happens once for each version of it", path.display()));
+    inspecting.await
 }
 
 fn put_in_force(
@@ -246,7 +274,10 @@ fn clashes(inspected: &[(Source, Inspected)], grants: &Grants) -> HashMap<Digest
             let other = other.map(|other| other.path.display().to_string()).unwrap_or_default();
             clashes.insert(
                 file.digest,
-                format!("its id {} is also that of {other}; remove one of the two", file.surface.descriptor.id),
+                format!(
+                    "its id {} is also that of {other}; remove one of the two",
+                    file.surface.descriptor.id
+                ),
             );
         }
     }
@@ -265,4 +296,3 @@ fn clashes(inspected: &[(Source, Inspected)], grants: &Grants) -> HashMap<Digest
     }
     clashes
 }
-

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
 use capstan_agent::{AgentLoopConfig, AgentSession, HookChain, HookRegistry, RetryEvent, ToolRegistry};
 use capstan_policy::{Grants, PermissionMode};
-use capstan_ports::extension::{Access, HookStage};
+use capstan_ports::extension::Access;
 use capstan_ports::message::now_ms;
 use capstan_ports::{Model, SessionLog, Tool};
 use capstan_session::{Header, MemorySession, SessionFile};
@@ -87,13 +87,10 @@ pub(crate) async fn assemble(
 }
 
 /// Extensions in force, with a line on stderr about each that is not.
-async fn extensions(
-    home: &Home,
-    config: &Config,
-    grants: &Grants,
-    setup: &Setup,
-) -> Result<Catalog> {
-    if setup.no_extensions || !(catalog::has_candidates(home, &setup.extensions) || !setup.extensions.is_empty()) {
+async fn extensions(home: &Home, config: &Config, grants: &Grants, setup: &Setup) -> Result<Catalog> {
+    if setup.no_extensions
+        || !(catalog::has_candidates(home, &setup.extensions) || !setup.extensions.is_empty())
+    {
         return Ok(Catalog { active: Vec::new(), found: Vec::new() });
     }
     let sandbox = catalog::sandbox(home)?;
@@ -105,14 +102,18 @@ async fn extensions(
     Ok(catalog)
 }
 
-/// Says which declared hooks this version does not call, rather than to leave them out in silence.
+/// Says which parts of an extension this version does not call, rather than to leave them out in silence.
 fn report_unserved(catalog: &Catalog) {
     for extension in &catalog.active {
-        let unserved = extension.descriptor().hooks.iter().filter(|hook| {
-            !matches!(hook.stage, HookStage::BeforeToolCall | HookStage::AfterToolCall)
-        });
-        for hook in unserved {
-            tracing::warn!(extension = %extension.id(), stage = ?hook.stage, "this version does not call hooks of this stage");
+        let exports = extension.inspected().surface.exports.iter();
+        let unserved: Vec<_> =
+            exports.filter(|interface| !interface.is_served()).map(|interface| interface.name()).collect();
+        if !unserved.is_empty() {
+            tracing::warn!(
+                "this version does not call these parts of {}: {}",
+                extension.id(),
+                unserved.join(", ")
+            );
         }
     }
 }
@@ -130,7 +131,9 @@ fn tools(
             .with_context(|| format!("--add-dir {}", directory.display()))?;
     }
     // What would give a writer power over the host or over git later.
-    for protected in [&home.config, &home.data, &home.cache, &home.project(), &home.workspace.join(".git/hooks")] {
+    for protected in
+        [&home.config, &home.data, &home.cache, &home.project(), &home.workspace.join(".git/hooks")]
+    {
         workspace = workspace.protecting(protected);
     }
     let mut tools = builtin_tools(Arc::new(workspace), commands);
@@ -150,11 +153,15 @@ fn open_log(home: &Home, which: Which) -> Result<(Arc<dyn SessionLog>, Header)> 
         Which::Last => {
             let search = capstan_session::latest_in(&root, &home.workspace);
             for skipped in &search.skipped {
-                screen::note(&format!("capstan: {} was passed over: {}", skipped.path.display(), skipped.reason));
+                screen::note(&format!(
+                    "capstan: {} was passed over: {}",
+                    skipped.path.display(),
+                    skipped.reason
+                ));
             }
-            let path = search
-                .found
-                .with_context(|| format!("there is no session of {} to go on with", home.workspace.display()))?;
+            let path = search.found.with_context(|| {
+                format!("there is no session of {} to go on with", home.workspace.display())
+            })?;
             SessionFile::open(&path)?
         }
     };

@@ -82,7 +82,8 @@ impl Config {
         self.max_rounds = file.max_rounds.or(self.max_rounds);
         self.extensions.extend(file.extension);
         for (name, provider) in file.provider {
-            self.provider(&name, provider).with_context(|| format!("{}: [provider.{name}]", path.display()))?;
+            self.provider(&name, provider)
+                .with_context(|| format!("{}: [provider.{name}]", path.display()))?;
         }
         Ok(())
     }

@@ -47,7 +47,11 @@ fn the_user_file_sets_model_providers_and_extension_tables() {
 fn unknown_keys_are_refused_and_the_file_is_named() {
     let root = tempfile::tempdir().unwrap();
     let home = home(root.path());
-    for text in ["permission = \"all\"", "[provider.x]\nbase_url = \"http://127.0.0.1\"", "[provider.openai]\nkey = \"k\""] {
+    for text in [
+        "permission = \"all\"",
+        "[provider.x]\nbase_url = \"http://127.0.0.1\"",
+        "[provider.openai]\nkey = \"k\"",
+    ] {
         write(&home.config_file(), text);
         let error = format!("{:#}", Config::load(&home, &Grants::default()).unwrap_err());
         assert!(error.contains("config.toml"), "{error}");

@@ -45,7 +45,8 @@ pub(crate) async fn run(options: DemoOptions) -> Result<ExitCode> {
     heading("1  A model over HTTP")?;
     let server = ScriptedServer::play(script()).await.context("no port on the loopback interface")?;
     say(&format!("scripted, OpenAI-compatible, at {}", server.base_url()))?;
-    let config = Config::of_provider(ProviderConfig::new("demo", Api::OpenAiChat, server.base_url()), "demo/scripted");
+    let config =
+        Config::of_provider(ProviderConfig::new("demo", Api::OpenAiChat, server.base_url()), "demo/scripted");
 
     heading("2  Extensions from a folder")?;
     let grants = grant(&home, &config).await?;
@@ -122,9 +123,9 @@ fn report(server: &ScriptedServer, steps: &steps::Steps, commands: &NoCommands, 
     let requests = server.requests();
     ensure!(requests.len() == 3, "the model was asked {} times instead of 3", requests.len());
     let offered = |request: &Value| {
-        request["tools"].as_array().is_some_and(|tools| {
-            tools.iter().any(|tool| tool["function"]["name"] == "repo_map")
-        })
+        request["tools"]
+            .as_array()
+            .is_some_and(|tools| tools.iter().any(|tool| tool["function"]["name"] == "repo_map"))
     };
     ensure!(offered(&requests[0].body), "the model was not offered the extension's tool");
     good(&format!("the first request ({} bytes) offered the tool of repo-map.wasm", requests[0].body_bytes))?;
@@ -135,7 +136,10 @@ fn report(server: &ScriptedServer, steps: &steps::Steps, commands: &NoCommands, 
         messages.iter().any(|message| message["role"] == "tool" && content_of(message) == map.text)
     });
     ensure!(map_sent, "the map did not reach the model");
-    good(&format!("repo-map ran in the sandbox with read-only access; the model got its {} bytes", map.text.len()))?;
+    good(&format!(
+        "repo-map ran in the sandbox with read-only access; the model got its {} bytes",
+        map.text.len()
+    ))?;
 
     let blocked = steps.result_of("bash").context("the model's command was never looked at")?;
     ensure!(
@@ -173,9 +177,7 @@ impl CommandRuntime for NoCommands {
         _cancel: &CancellationToken,
     ) -> Result<CommandOutcome, RuntimeError> {
         self.was_called.store(true, Ordering::Relaxed);
-        Err(RuntimeError::Followed {
-            source: std::io::Error::other("the demonstration runs no commands"),
-        })
+        Err(RuntimeError::Followed { source: std::io::Error::other("the demonstration runs no commands") })
     }
 }
 
@@ -194,4 +196,3 @@ fn good(text: &str) -> Result<()> {
 fn indent(text: &str) -> String {
     text.lines().map(|line| format!("  {line}\n")).collect()
 }
-

@@ -14,7 +14,8 @@ use std::process::ExitCode;
 pub(crate) async fn run() -> Result<ExitCode> {
     let mut report = Report { problems: 0 };
     let home = Home::find()?;
-    report.good("places", &format!("configuration {}, data {}", home.config.display(), home.data.display()))?;
+    report
+        .good("places", &format!("configuration {}, data {}", home.config.display(), home.data.display()))?;
     let grants = match config::load_grants(&home) {
         Ok(grants) => {
             report.good("grants", "readable")?;
@@ -65,13 +66,17 @@ async fn extensions(
     match sandbox.allocation() {
         Allocation::Pooled => report.good("sandbox", "works, with a pool of instances")?,
         Allocation::OnDemand => {
-            report.warn("sandbox", "works without a pool (no address space for it); calls are some microseconds slower")?;
+            report.warn(
+                "sandbox",
+                "works without a pool (no address space for it); calls are some microseconds slower",
+            )?;
         }
     }
     if sandbox.has_cache() {
         report.good("cache", &home.cache.join("code").display().to_string())?;
     } else {
-        report.bad("cache", "cannot be used, see the warning above; extensions are compiled at every start")?;
+        report
+            .bad("cache", "cannot be used, see the warning above; extensions are compiled at every start")?;
     }
     let catalog = catalog::scan(home, config, grants, &[], &sandbox).await?;
     for found in &catalog.found {

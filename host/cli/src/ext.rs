@@ -139,7 +139,9 @@ async fn allow(home: Home, name: &str, yes: bool) -> Result<ExitCode> {
     let Some(about) = &found.about else {
         match &found.state {
             State::Broken(reason) => bail!("{reason}"),
-            _ => bail!("{name} belongs to a project that you have not allowed; first: capstan ext allow --project"),
+            _ => bail!(
+                "{name} belongs to a project that you have not allowed; first: capstan ext allow --project"
+            ),
         }
     };
     screen::show(&approve::card(found, about))?;
@@ -171,7 +173,8 @@ fn allow_project(home: &Home) -> Result<ExitCode> {
 async fn revoke(home: Home, name: &str) -> Result<ExitCode> {
     let mut place = Place::open(home).await?;
     let found = place.find(name)?;
-    let about = found.about.as_ref().with_context(|| format!("{name} has nothing that could be taken back"))?;
+    let about =
+        found.about.as_ref().with_context(|| format!("{name} has nothing that could be taken back"))?;
     let (id, digest) = (about.descriptor.id.clone(), about.digest);
     let changed = place.grants.revoke(&id, digest);
     config::save_grants(&place.home, &place.grants)?;

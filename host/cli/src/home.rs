@@ -25,7 +25,8 @@ impl Home {
         let workspace = std::env::current_dir().context("the working directory is not readable")?;
         let workspace = workspace.canonicalize().context("the working directory is not readable")?;
         let user = std::env::home_dir().filter(|home| home.is_absolute());
-        let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let absolute =
+            |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         if let Some(home) = std::env::var_os("CAPSTAN_HOME").filter(|home| !home.is_empty()) {
             let home = std::path::absolute(home).context("CAPSTAN_HOME is not a usable path")?;
             return Ok(Self { config: home.clone(), cache: home.join("cache"), data: home, workspace, user });
@@ -70,7 +71,11 @@ impl Home {
     /// What directory grants are relative to, and what no grant may reach.
     pub(crate) fn places(&self) -> Places {
         let own = [&self.config, &self.data, &self.cache].map(|path| canonical_or(path));
-        Places { workspace: self.workspace.clone(), home: self.user.as_deref().map(canonical_or), protected: own.to_vec() }
+        Places {
+            workspace: self.workspace.clone(),
+            home: self.user.as_deref().map(canonical_or),
+            protected: own.to_vec(),
+        }
     }
 }
 

@@ -9,7 +9,8 @@ use std::sync::Arc;
 /// The chosen model, ready to be asked.
 pub(crate) fn choose(wanted: Option<&str>, config: &Config) -> Result<Arc<dyn Model>> {
     let (provider, model) = resolve(wanted.or(config.model.as_deref()), &config.providers)?;
-    capstan_provider::model(provider, model).with_context(|| format!("the model {}/{model} cannot be used", provider.name))
+    capstan_provider::model(provider, model)
+        .with_context(|| format!("the model {}/{model} cannot be used", provider.name))
 }
 
 /// The provider and the model's id there.

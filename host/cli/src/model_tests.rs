@@ -23,7 +23,11 @@ fn a_bare_model_goes_to_the_provider_that_the_environment_speaks_of() {
         ("meta/llama", &[openai], "openai", "meta/llama"),
         ("openai/meta/llama", &[], "openai", "meta/llama"),
     ] {
-        assert_eq!(chosen(Some(wanted), environment).unwrap(), (provider.to_owned(), model.to_owned()), "{wanted}");
+        assert_eq!(
+            chosen(Some(wanted), environment).unwrap(),
+            (provider.to_owned(), model.to_owned()),
+            "{wanted}"
+        );
     }
 }
 

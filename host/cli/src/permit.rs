@@ -50,7 +50,9 @@ impl PermissionPort for Permits {
         }
         let kind = match access {
             CallAccess::Execute(command) => format!("{}\0{command}", call.name),
-            CallAccess::Write(_) | CallAccess::Read(_) | CallAccess::Sandboxed(_) | CallAccess::Nothing => call.name.clone(),
+            CallAccess::Write(_) | CallAccess::Read(_) | CallAccess::Sandboxed(_) | CallAccess::Nothing => {
+                call.name.clone()
+            }
         };
         let allowed_before = self.always.lock().unwrap_or_else(PoisonError::into_inner).contains(&kind);
         if allowed_before {
@@ -81,12 +83,16 @@ impl PermissionPort for Permits {
 
     async fn ask(&self, _turn: &TurnContext, call: &ToolCall, asked_by: &str, question: &str) -> Permission {
         let Some(person) = &self.person else {
-            return Permission::Deny(format!("{asked_by} wants a person to decide, and there is nobody to ask: {question}"));
+            return Permission::Deny(format!(
+                "{asked_by} wants a person to decide, and there is nobody to ask: {question}"
+            ));
         };
         // A gate's question is about this very call; an answer to it is no rule for later ones.
         match person.reply(&format!("{asked_by} asks: {question}"), call).await {
             Reply::Once | Reply::Always => Permission::Allow,
-            Reply::No => Permission::Deny(format!("The user said no to the question of {asked_by}: {question}")),
+            Reply::No => {
+                Permission::Deny(format!("The user said no to the question of {asked_by}: {question}"))
+            }
         }
     }
 }

@@ -53,7 +53,9 @@ async fn a_person_is_asked_each_time_until_they_say_always() {
 #[tokio::test]
 async fn no_person_and_no_are_denials_that_the_model_can_read() {
     let permits = Permits::new(PermissionMode::Ask, None);
-    assert!(matches!(run(&permits, "ls").await, Permission::Deny(text) if text.contains("--permissions all")));
+    assert!(
+        matches!(run(&permits, "ls").await, Permission::Deny(text) if text.contains("--permissions all"))
+    );
     let permits = Permits::new(PermissionMode::Ask, Some(person(Reply::No)));
     assert!(matches!(run(&permits, "ls").await, Permission::Deny(text) if text.contains("said no")));
     let permits = Permits::new(PermissionMode::All, None);
@@ -72,5 +74,7 @@ async fn a_gates_question_reaches_the_person_or_is_a_denial() {
     let there = Permits::new(PermissionMode::All, Some(person(Reply::Once)));
     assert_eq!(there.ask(&turn(), &bash(), "guard", "push?").await, Permission::Allow);
     let nobody = Permits::new(PermissionMode::All, None);
-    assert!(matches!(nobody.ask(&turn(), &bash(), "guard", "push?").await, Permission::Deny(text) if text.contains("guard")));
+    assert!(
+        matches!(nobody.ask(&turn(), &bash(), "guard", "push?").await, Permission::Deny(text) if text.contains("guard"))
+    );
 }

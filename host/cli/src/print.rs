@@ -14,8 +14,7 @@ use std::process::ExitCode;
 /// Runs the prompt and prints the last answer.
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let prompt = prompt(&args)?;
-    let composed =
-        compose::session(&Home::find()?, &args.setup, plan(&args)).await?;
+    let composed = compose::session(&Home::find()?, &args.setup, plan(&args)).await?;
     let turn = turn(&composed.session, prompt).await?;
     if let Some(answer) = &turn.answer {
         let text = answer.text();
@@ -47,7 +46,8 @@ impl Turn {
         }
         match &self.answer {
             Some(answer) if matches!(answer.stop_reason, StopReason::Error | StopReason::Aborted) => {
-                let reason = answer.error_message.clone().unwrap_or_else(|| "the model did not answer".to_owned());
+                let reason =
+                    answer.error_message.clone().unwrap_or_else(|| "the model did not answer".to_owned());
                 screen::complain(&anyhow::Error::msg(reason));
                 ExitCode::FAILURE
             }
@@ -103,7 +103,9 @@ pub(crate) fn prompt(args: &Args) -> Result<String> {
     let prompt = match given.as_str() {
         "-" => {
             let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).context("the prompt on stdin is not readable as UTF-8 text")?;
+            std::io::stdin()
+                .read_to_string(&mut text)
+                .context("the prompt on stdin is not readable as UTF-8 text")?;
             text
         }
         _ => given,

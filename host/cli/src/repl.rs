@@ -51,8 +51,10 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
 }
 
 fn greet(composed: &Composed) {
-    let extensions: Vec<_> = composed.catalog.active.iter().map(|extension| extension.id().to_string()).collect();
-    let with = if extensions.is_empty() { String::new() } else { format!(", with {}", extensions.join(", ")) };
+    let extensions: Vec<_> =
+        composed.catalog.active.iter().map(|extension| extension.id().to_string()).collect();
+    let with =
+        if extensions.is_empty() { String::new() } else { format!(", with {}", extensions.join(", ")) };
     screen::note(&format!(
         "{BOLD}capstan{BOLD:#} {DIM}{}{with}. Ctrl-C stops an answer, Ctrl-D leaves.{DIM:#}",
         composed.model.info().full_name()

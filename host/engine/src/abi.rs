@@ -70,6 +70,14 @@ interfaces! {
 }
 
 impl Interface {
+    /// Whether this version of the host calls it. The others are bound, so that components which export them load.
+    pub fn is_served(self) -> bool {
+        matches!(
+            self,
+            Self::Extension | Self::Tools | Self::ToolArguments | Self::BeforeToolCall | Self::AfterToolCall
+        )
+    }
+
     /// The full export name.
     pub(crate) fn export_name(self) -> String {
         format!("{PACKAGE}/{}@{VERSION}", self.name())

@@ -3,7 +3,10 @@ use super::*;
 #[test]
 fn names_are_taken_apart() {
     let named = Named::parse("capstan:extension/tools@0.1.3").unwrap();
-    assert_eq!((named.package, named.interface, named.version), ("capstan:extension", "tools", Some("0.1.3")));
+    assert_eq!(
+        (named.package, named.interface, named.version),
+        ("capstan:extension", "tools", Some("0.1.3"))
+    );
     assert!(named.is_spoken());
     assert!(!Named::parse("capstan:extension/tools@0.2.0").unwrap().is_spoken());
     assert!(!Named::parse("capstan:extension/tools").unwrap().is_spoken());

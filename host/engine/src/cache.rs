@@ -96,12 +96,17 @@ impl Cache {
 
     /// Writes an entry beside its place and renames it there: a reader sees all of it or nothing.
     pub(crate) fn write(&self, kind: Kind, digest: &Digest, payload: &[u8]) -> io::Result<()> {
-        let mac = self.mac(kind, digest, payload).ok_or_else(|| io::Error::other("the cache key is unusable"))?;
+        let mac =
+            self.mac(kind, digest, payload).ok_or_else(|| io::Error::other("the cache key is unusable"))?;
         let path = self.path(kind, digest);
         let temporary = path.with_extension(format!("{}.{}.tmp", kind.suffix(), std::process::id()));
         let written = (|| {
-            let mut file =
-                fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+            let mut file = fs::OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .mode(0o600)
+                .open(&temporary)?;
             file.write_all(&mac.finalize().into_bytes())?;
             file.write_all(payload)?;
             fs::rename(&temporary, &path)
@@ -122,7 +127,9 @@ impl Cache {
         #[allow(unsafe_code, reason = "the one place where compiled code is loaded; see the contract above")]
         let component = unsafe { Component::deserialize(engine, &bytes) };
         component
-            .inspect_err(|reason| tracing::warn!(%digest, %reason, "cached code does not load; it is compiled again"))
+            .inspect_err(
+                |reason| tracing::warn!(%digest, %reason, "cached code does not load; it is compiled again"),
+            )
             .ok()
     }
 
@@ -177,12 +184,16 @@ fn own(found: &fs::Metadata, path: &Path) -> io::Result<()> {
 
 /// Reads the key, or makes one.
 fn key(path: &Path) -> io::Result<[u8; 32]> {
-    let unusable = || io::Error::other(format!("{} is no cache key; remove it and a new one is made", path.display()));
+    let unusable =
+        || io::Error::other(format!("{} is no cache key; remove it and a new one is made", path.display()));
     match fs::symlink_metadata(path) {
         Ok(found) => {
             own(&found, path)?;
             if !found.is_file() || found.mode() & 0o077 != 0 {
-                return Err(io::Error::other(format!("{} can be read by others; chmod 600 it", path.display())));
+                return Err(io::Error::other(format!(
+                    "{} can be read by others; chmod 600 it",
+                    path.display()
+                )));
             }
             <[u8; 32]>::try_from(fs::read(path)?).map_err(|_wrong_length| unusable())
         }
@@ -194,7 +205,12 @@ fn key(path: &Path) -> io::Result<[u8; 32]> {
             getrandom::fill(&mut key).map_err(io::Error::other)?;
             // Another process may do the same at this moment: link the finished file in, and take what won.
             let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
-            let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+            let mut file = fs::OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .mode(0o600)
+                .open(&temporary)?;
             file.write_all(&key)?;
             let linked = fs::hard_link(&temporary, path);
             fs::remove_file(&temporary)?;

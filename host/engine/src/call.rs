@@ -71,7 +71,12 @@ impl Code {
     }
 
     /// A fresh instance. Limits are in force before the first instruction: a start function is guest code too.
-    pub(crate) async fn instantiate(&self, engine: &Engine, state: State, limits: &Limits) -> Result<Guest, CallError> {
+    pub(crate) async fn instantiate(
+        &self,
+        engine: &Engine,
+        state: State,
+        limits: &Limits,
+    ) -> Result<Guest, CallError> {
         let mut store = Store::new(engine, state);
         store.limiter(|state| &mut state.limiter);
         store.set_hostcall_fuel(limits.hostcall_bytes);

@@ -2,10 +2,10 @@
 
 use crate::bindings::capstan::extension::types;
 use crate::error::CallError;
-use capstan_ports::message::{Content, ToolCall};
-use capstan_ports::tool::{ToolOutcome, TurnContext};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use capstan_ports::message::{Content, ToolCall};
+use capstan_ports::tool::{ToolOutcome, TurnContext};
 use serde_json::Value;
 
 pub(crate) fn turn_context(turn: &TurnContext) -> types::TurnContext {
@@ -30,7 +30,9 @@ pub(crate) fn content_to_guest(content: &[Content]) -> Vec<types::Content> {
             Content::Thinking { thinking, .. } => Some(types::Content::Thinking(thinking.clone())),
             Content::Image { data, mime_type } => match BASE64.decode(data) {
                 Ok(data) => Some(types::Content::Image(types::Image { media_type: mime_type.clone(), data })),
-                Err(reason) => Some(types::Content::Text(format!("[image that is not valid base64: {reason}]"))),
+                Err(reason) => {
+                    Some(types::Content::Text(format!("[image that is not valid base64: {reason}]")))
+                }
             },
             Content::ToolCall(_) => None,
         })
@@ -98,6 +100,8 @@ fn weight(value: &Value) -> usize {
         Value::Null | Value::Bool(_) | Value::Number(_) => 8,
         Value::String(text) => text.len() + 2,
         Value::Array(items) => items.iter().map(weight).sum::<usize>() + 2,
-        Value::Object(fields) => fields.iter().map(|(key, value)| key.len() + 4 + weight(value)).sum::<usize>() + 2,
+        Value::Object(fields) => {
+            fields.iter().map(|(key, value)| key.len() + 4 + weight(value)).sum::<usize>() + 2
+        }
     }
 }

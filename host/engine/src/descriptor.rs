@@ -101,11 +101,17 @@ fn tools(raw: Vec<wit::Tool>) -> Result<Vec<ToolDefinition>, LoadProblem> {
             let subject = format!("tool `{}`", printable(&tool.name, 80));
             name::check(&tool.name).map_err(|problem| bad(format!("{subject}: name"), problem))?;
             if !seen.insert(name::skeleton(&tool.name)) {
-                return Err(bad(subject, "another tool of this extension has this name, or one that reads like it"));
+                return Err(bad(
+                    subject,
+                    "another tool of this extension has this name, or one that reads like it",
+                ));
             }
             visible(&format!("{subject}: description"), &tool.description, MAX_DESCRIPTION_BYTES)?;
             if tool.description.trim().is_empty() {
-                return Err(bad(format!("{subject}: description"), "the model needs one to know when to call"));
+                return Err(bad(
+                    format!("{subject}: description"),
+                    "the model needs one to know when to call",
+                ));
             }
             visible(&format!("{subject}: label"), &tool.label, MAX_LINE_BYTES)?;
             let parameters = schema(&format!("{subject}: parameters"), &tool.parameters)?;
@@ -128,17 +134,23 @@ fn tools(raw: Vec<wit::Tool>) -> Result<Vec<ToolDefinition>, LoadProblem> {
 
 fn schema(subject: &str, text: &str) -> Result<Value, LoadProblem> {
     if text.len() > MAX_SCHEMA_BYTES {
-        return Err(bad(subject, format!("it has {} bytes; at most {MAX_SCHEMA_BYTES} are allowed", text.len())));
+        return Err(bad(
+            subject,
+            format!("it has {} bytes; at most {MAX_SCHEMA_BYTES} are allowed", text.len()),
+        ));
     }
-    let value: Value =
-        serde_json::from_str(text).map_err(|reason| bad(subject, format!("it is not valid JSON: {reason}")))?;
+    let value: Value = serde_json::from_str(text)
+        .map_err(|reason| bad(subject, format!("it is not valid JSON: {reason}")))?;
     if !value.is_object() {
         return Err(bad(subject, "it must be a JSON Schema object"));
     }
     if let Some(reference) = remote_reference(&value) {
         return Err(bad(
             subject,
-            format!("it refers to `{}`; only references within the schema (`#…`) are followed", printable(reference, 200)),
+            format!(
+                "it refers to `{}`; only references within the schema (`#…`) are followed",
+                printable(reference, 200)
+            ),
         ));
     }
     Ok(value)
@@ -147,7 +159,9 @@ fn schema(subject: &str, text: &str) -> Result<Value, LoadProblem> {
 fn remote_reference(value: &Value) -> Option<&str> {
     match value {
         Value::Object(fields) => fields.iter().find_map(|(key, value)| match (key.as_str(), value) {
-            ("$ref" | "$dynamicRef", Value::String(target)) if !target.starts_with('#') => Some(target.as_str()),
+            ("$ref" | "$dynamicRef", Value::String(target)) if !target.starts_with('#') => {
+                Some(target.as_str())
+            }
             _ => remote_reference(value),
         }),
         Value::Array(items) => items.iter().find_map(remote_reference),
@@ -277,7 +291,9 @@ fn capability(capability: wit::Capability) -> Capability {
         wit::Capability::Http(endpoint) => {
             Capability::Http { pattern: endpoint.pattern, methods: endpoint.methods }
         }
-        wit::Capability::Secret(secret) => Capability::Secret { name: secret.name, endpoint: secret.endpoint },
+        wit::Capability::Secret(secret) => {
+            Capability::Secret { name: secret.name, endpoint: secret.endpoint }
+        }
         wit::Capability::Environment(name) => Capability::Environment { name },
         wit::Capability::Process(program) => Capability::Process { program },
         wit::Capability::Model(tokens) => Capability::Model { tokens },

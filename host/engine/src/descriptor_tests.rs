@@ -74,7 +74,8 @@ fn schemas_must_be_local_objects_of_bounded_size() {
     ] {
         refusal(wit::Descriptor { tools: vec![tool("map", parameters)], ..raw() });
     }
-    let local = r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"string"}}}"##;
+    let local =
+        r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"string"}}}"##;
     assert!(check(wit::Descriptor { tools: vec![tool("map", local)], ..raw() }, &exports()).is_ok());
 }
 
@@ -103,7 +104,10 @@ fn what_is_declared_must_be_exported() {
 #[test]
 fn hook_filters_are_globs_and_listed_once() {
     let good = hook(wit::Stage::BeforeToolCall, &["ba*", "write"]);
-    assert_eq!(check(wit::Descriptor { hooks: vec![good], ..raw() }, &exports()).unwrap().hooks[0].priority, 5);
+    assert_eq!(
+        check(wit::Descriptor { hooks: vec![good], ..raw() }, &exports()).unwrap().hooks[0].priority,
+        5
+    );
     refusal(wit::Descriptor { hooks: vec![hook(wit::Stage::BeforeToolCall, &["["])], ..raw() });
     let twice = vec![hook(wit::Stage::BeforeToolCall, &[]), hook(wit::Stage::BeforeToolCall, &[])];
     refusal(wit::Descriptor { hooks: twice, ..raw() });

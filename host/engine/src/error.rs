@@ -38,7 +38,9 @@ pub enum LoadProblem {
         source: std::io::Error,
     },
     /// Larger than any extension may be.
-    #[error("it has {bytes} bytes, more than the {limit} that an extension may have; build it for release and strip it")]
+    #[error(
+        "it has {bytes} bytes, more than the {limit} that an extension may have; build it for release and strip it"
+    )]
     TooLarge {
         /// Its size.
         bytes: u64,
@@ -46,7 +48,9 @@ pub enum LoadProblem {
         limit: u64,
     },
     /// Not WebAssembly.
-    #[error("it is not WebAssembly (it begins with {beginning}); build a component, for example with `capstan ext build`")]
+    #[error(
+        "it is not WebAssembly (it begins with {beginning}); build a component, for example with `capstan ext build`"
+    )]
     NotWasm {
         /// Its first bytes in hexadecimal, or `nothing`.
         beginning: String,
@@ -58,7 +62,9 @@ pub enum LoadProblem {
     )]
     CoreModule,
     /// Not valid, or with features that this host switches off.
-    #[error("it does not validate ({reason}); it may be damaged or use WebAssembly features that extensions cannot use")]
+    #[error(
+        "it does not validate ({reason}); it may be damaged or use WebAssembly features that extensions cannot use"
+    )]
     Invalid {
         /// The validator's words.
         reason: String,

@@ -126,7 +126,8 @@ impl Extension {
 
     /// Its hooks in one object, if it has any.
     pub fn hook(&self) -> Option<Arc<dyn Hook>> {
-        (!self.descriptor().hooks.is_empty()).then(|| Arc::new(ComponentHook::new(self.clone())) as Arc<dyn Hook>)
+        (!self.descriptor().hooks.is_empty())
+            .then(|| Arc::new(ComponentHook::new(self.clone())) as Arc<dyn Hook>)
     }
 
     pub(crate) fn exports(&self, interface: Interface) -> bool {
@@ -156,7 +157,8 @@ impl Extension {
     /// One call: an instance, the work, and everything that can stop it.
     pub(crate) async fn call<R, F>(&self, role: Role, caller: Caller<'_>, work: F) -> Result<R, CallError>
     where
-        F: for<'g> FnOnce(&'g mut Store<State>, &'g Instance, &'g Code) -> BoxFuture<'g, wasmtime::Result<R>> + Send,
+        F: for<'g> FnOnce(&'g mut Store<State>, &'g Instance, &'g Code) -> BoxFuture<'g, wasmtime::Result<R>>
+            + Send,
     {
         let limits = Limits::of(role);
         if caller.input_bytes > limits.input_bytes {
@@ -197,7 +199,8 @@ impl Extension {
                         }
                         None => self.instantiate(&code, scope, &limits).await?,
                     };
-                    let result = self.finish(work(&mut guest.store, &guest.instance, &code).await, &mut guest);
+                    let result =
+                        self.finish(work(&mut guest.store, &guest.instance, &code).await, &mut guest);
                     if result.is_ok() {
                         *slot = Some(guest);
                     }
@@ -211,12 +214,16 @@ impl Extension {
     async fn instantiate(&self, code: &Code, scope: Scope, limits: &Limits) -> Result<Guest, CallError> {
         let captured = Captured::default();
         let wasi = match code.imports_wasi {
-            true => Some(self.shared.world.context(&captured).map_err(|reason| CallError::NotStarted {
-                reason: format!("{reason:#}"),
-            })?),
+            true => Some(
+                self.shared
+                    .world
+                    .context(&captured)
+                    .map_err(|reason| CallError::NotStarted { reason: format!("{reason:#}") })?,
+            ),
             false => None,
         };
-        code.instantiate(self.shared.sandbox.engine(), State::new(wasi, captured, scope, limits), limits).await
+        code.instantiate(self.shared.sandbox.engine(), State::new(wasi, captured, scope, limits), limits)
+            .await
     }
 
     /// Takes the answer, and what the guest printed.
@@ -224,7 +231,9 @@ impl Extension {
         let result = result.map_err(|reason| failure(reason, &mut guest.store));
         let state = guest.store.data();
         let extension = &*self.shared.name;
-        for (stream, text) in [("stdout", state.captured.stdout.take()), ("stderr", state.captured.stderr.take())] {
+        for (stream, text) in
+            [("stdout", state.captured.stdout.take()), ("stderr", state.captured.stderr.take())]
+        {
             if !text.trim().is_empty() {
                 let text = crate::import::printable(text.trim_end(), crate::limits::MAX_STDIO_BYTES);
                 tracing::info!(target: "capstan::extension", extension, stream, "{text}");

@@ -50,7 +50,11 @@ impl ComponentHook {
     }
 
     fn error(&self, message: String, source: Option<CallError>) -> HookError {
-        HookError::Failed { hook: self.name.clone(), message, source: source.map(|source| Box::new(source) as _) }
+        HookError::Failed {
+            hook: self.name.clone(),
+            message,
+            source: source.map(|source| Box::new(source) as _),
+        }
     }
 
     /// Remembers a gate's failure. Being aborted is none.
@@ -113,7 +117,11 @@ impl Hook for ComponentHook {
         self.at(stage).map_or(0, |subscription| subscription.priority)
     }
 
-    async fn before_tool_call(&self, context: &HookContext, call: &ToolCall) -> Result<GateVerdict, HookError> {
+    async fn before_tool_call(
+        &self,
+        context: &HookContext,
+        call: &ToolCall,
+    ) -> Result<GateVerdict, HookError> {
         const STAGE: HookStage = HookStage::BeforeToolCall;
         if let Some(message) = self.at(STAGE).and_then(|subscription| subscription.failed.get()) {
             return Err(self.error(message.clone(), None));
@@ -138,7 +146,8 @@ impl Hook for ComponentHook {
             before_tool_call::Verdict::Ask(question) => GateVerdict::Ask(question),
             before_tool_call::Verdict::Rewrite(text) => {
                 if !self.extension.has_power(Power::RewriteArguments) {
-                    let source = CallError::Powerless { action: "rewrite arguments", power: "rewrite-arguments" };
+                    let source =
+                        CallError::Powerless { action: "rewrite arguments", power: "rewrite-arguments" };
                     return Err(self.error(source.to_string(), Some(source)));
                 }
                 let arguments = convert::json(&text, "the rewritten arguments");

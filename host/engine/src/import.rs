@@ -14,7 +14,8 @@ use wasmtime::component::{HasSelf, Linker};
 
 /// A linker with everything that a guest may import.
 pub(crate) fn linker(engine: &Engine) -> Result<Linker<State>, EngineError> {
-    let failed = |source: wasmtime::Error| EngineError { action: "linking host functions", source: source.into() };
+    let failed =
+        |source: wasmtime::Error| EngineError { action: "linking host functions", source: source.into() };
     let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker).map_err(failed)?;
     bindings::Everything::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state).map_err(failed)?;

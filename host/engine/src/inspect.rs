@@ -62,7 +62,13 @@ impl Sandbox {
         let digest = cache::digest(&bytes);
         let size = bytes.len() as u64;
         if let Some(surface) = self.cached_surface(&digest) {
-            return Ok(Inspected { path: path.to_owned(), digest, bytes: size, surface, code: OnceCell::new() });
+            return Ok(Inspected {
+                path: path.to_owned(),
+                digest,
+                bytes: size,
+                surface,
+                code: OnceCell::new(),
+            });
         }
         check_header(&bytes)?;
         let component = self.compile(bytes, digest).await?;
@@ -93,7 +99,8 @@ impl Sandbox {
                     let bytes = read(&inspected.path)?;
                     if cache::digest(&bytes) != inspected.digest {
                         return Err(LoadProblem::Invalid {
-                            reason: "the file changed since it was loaded; start again to load the new one".to_owned(),
+                            reason: "the file changed since it was loaded; start again to load the new one"
+                                .to_owned(),
                         });
                     }
                     self.compile(bytes, inspected.digest).await?
@@ -122,7 +129,10 @@ impl Sandbox {
     }
 
     /// Imports and exports by name, with everything refused that this host does not speak.
-    fn names(&self, component: &Component) -> Result<(Vec<String>, BTreeSet<Interface>, Vec<String>), LoadProblem> {
+    fn names(
+        &self,
+        component: &Component,
+    ) -> Result<(Vec<String>, BTreeSet<Interface>, Vec<String>), LoadProblem> {
         let ty = component.component_type();
         let mut exports = BTreeSet::new();
         let mut others = Vec::new();
@@ -136,7 +146,10 @@ impl Sandbox {
                     exports.insert(interface);
                 }
                 Some(_) => {
-                    return Err(LoadProblem::ContractVersion { found: printable(name, 200), wanted: VERSION });
+                    return Err(LoadProblem::ContractVersion {
+                        found: printable(name, 200),
+                        wanted: VERSION,
+                    });
                 }
                 None => others.push(printable(name, 200)),
             }
@@ -178,7 +191,8 @@ impl Sandbox {
 }
 
 /// Host packages that the linker provides.
-const WASI: [&str; 6] = ["wasi:cli", "wasi:io", "wasi:clocks", "wasi:filesystem", "wasi:random", "wasi:sockets"];
+const WASI: [&str; 6] =
+    ["wasi:cli", "wasi:io", "wasi:clocks", "wasi:filesystem", "wasi:random", "wasi:sockets"];
 
 fn check_import(name: &str) -> Result<(), LoadProblem> {
     let unknown = || LoadProblem::UnknownImport { import: printable(name, 200) };

@@ -95,7 +95,9 @@ impl Sandbox {
         }
         let json = cache.read(Kind::Surface, digest)?;
         serde_json::from_slice(&json)
-            .inspect_err(|reason| tracing::debug!(%digest, %reason, "a cached descriptor is of another version"))
+            .inspect_err(
+                |reason| tracing::debug!(%digest, %reason, "a cached descriptor is of another version"),
+            )
             .ok()
     }
 

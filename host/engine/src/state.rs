@@ -90,7 +90,12 @@ impl Limiter {
 }
 
 impl ResourceLimiter for Limiter {
-    fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
         let growth = desired.saturating_sub(current);
         let wanted = self.memory_used.saturating_add(growth);
         if wanted > self.memory_limit {
@@ -109,7 +114,12 @@ impl ResourceLimiter for Limiter {
         Ok(())
     }
 
-    fn table_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+    fn table_growing(
+        &mut self,
+        _current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
         let fits = desired <= self.table_limit;
         if !fits {
             self.refused.get_or_insert("table elements");

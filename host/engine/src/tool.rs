@@ -25,7 +25,8 @@ impl ComponentTool {
 
     /// What the model reads: a tool that failed is a fact to work with, not the end of the turn.
     fn error(&self, source: CallError) -> ToolError {
-        let text = format!("The tool {} (extension {}) failed: {source}", self.definition.name, self.extension.id());
+        let text =
+            format!("The tool {} (extension {}) failed: {source}", self.definition.name, self.extension.id());
         match source {
             CallError::Cancelled => ToolError::Aborted,
             CallError::TimedOut { .. } => ToolError::TimedOut(text),
@@ -59,7 +60,9 @@ impl Tool for ComponentTool {
             })
         });
         match answer.await.map_err(|source| self.error(source))? {
-            Some(Ok(text)) => convert::json(&text, "the prepared arguments").map_err(|source| self.error(source)),
+            Some(Ok(text)) => {
+                convert::json(&text, "the prepared arguments").map_err(|source| self.error(source))
+            }
             Some(Err(text)) => Err(ToolError::InvalidArguments(text)),
             None => Err(self.error(CallError::NotExported(Interface::ToolArguments))),
         }

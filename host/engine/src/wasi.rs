@@ -3,10 +3,10 @@
 
 use crate::error::LoadProblem;
 use crate::limits::MAX_STDIO_BYTES;
-use capstan_policy::directory::{Places, ResolvedDirectory, check_reach, resolve};
-use capstan_policy::Effective;
-use capstan_ports::extension::{Access, Capability};
 use bytes::Bytes;
+use capstan_policy::Effective;
+use capstan_policy::directory::{Places, ResolvedDirectory, check_reach, resolve};
+use capstan_ports::extension::{Access, Capability};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -34,11 +34,12 @@ impl World {
                 Capability::Directory { path, access } => {
                     let mut directory =
                         resolve(path, *access, places).map_err(|source| LoadProblem::Grant { source })?;
-                    directory.host = directory.host.canonicalize().map_err(|source| LoadProblem::Directory {
-                        path: directory.host.clone(),
-                        source,
-                    })?;
-                    check_reach(path, &directory.host, places).map_err(|source| LoadProblem::Grant { source })?;
+                    directory.host = directory
+                        .host
+                        .canonicalize()
+                        .map_err(|source| LoadProblem::Directory { path: directory.host.clone(), source })?;
+                    check_reach(path, &directory.host, places)
+                        .map_err(|source| LoadProblem::Grant { source })?;
                     world.directories.push(directory);
                 }
                 Capability::Environment { name } => {

@@ -61,7 +61,11 @@ pub fn resolve(path: &str, access: Access, places: &Places) -> Result<ResolvedDi
     }
     if path == "." || path.starts_with("./") {
         let below: PathBuf = as_path.components().filter(|part| *part != Component::CurDir).collect();
-        let host = if below.as_os_str().is_empty() { places.workspace.clone() } else { places.workspace.join(&below) };
+        let host = if below.as_os_str().is_empty() {
+            places.workspace.clone()
+        } else {
+            places.workspace.join(&below)
+        };
         let guest = match below.to_string_lossy().as_ref() {
             "" => GUEST_WORKSPACE.to_owned(),
             below => format!("{GUEST_WORKSPACE}/{below}"),

@@ -33,8 +33,13 @@ fn other_forms_are_refused() {
 fn the_hosts_own_files_cannot_be_reached_from_above_or_below() {
     let check = |path: &str| check_reach(path, Path::new(path), &places());
     assert!(check("/home/user/project").is_ok());
-    for path in ["/", "/home/user", "/home/user/.config", "/home/user/.config/capstan", "/home/user/.config/capstan/x"]
-    {
+    for path in [
+        "/",
+        "/home/user",
+        "/home/user/.config",
+        "/home/user/.config/capstan",
+        "/home/user/.config/capstan/x",
+    ] {
         assert!(matches!(check(path), Err(PolicyError::Protected { .. })), "{path}");
     }
 }

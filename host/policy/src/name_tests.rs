@@ -16,7 +16,9 @@ fn names_out_of_form_are_refused() {
 
 #[test]
 fn names_that_read_like_a_builtin_are_refused() {
-    for (name, builtin) in [("read", "read"), ("Read", "read"), ("b_a_s_h", "bash"), ("ba5h", "bash"), ("1s", "ls")] {
+    for (name, builtin) in
+        [("read", "read"), ("Read", "read"), ("b_a_s_h", "bash"), ("ba5h", "bash"), ("1s", "ls")]
+    {
         assert_eq!(check(name), Err(NameProblem::Builtin(builtin)), "{name}");
     }
 }

@@ -17,7 +17,12 @@ fn each_mode_rules_as_documented() {
         assert_eq!(is(mode, &read), "allow", "{mode}");
         assert_eq!(is(mode, &sandboxed), "allow", "{mode}");
     }
-    let table = [(ReadOnly, "deny", "deny"), (Ask, "ask", "ask"), (Workspace, "allow", "ask"), (All, "allow", "allow")];
+    let table = [
+        (ReadOnly, "deny", "deny"),
+        (Ask, "ask", "ask"),
+        (Workspace, "allow", "ask"),
+        (All, "allow", "allow"),
+    ];
     for (mode, writing, executing) in table {
         assert_eq!((is(mode, &write), is(mode, &execute)), (writing, executing), "{mode}");
     }
@@ -25,7 +30,8 @@ fn each_mode_rules_as_documented() {
 
 #[test]
 fn a_denial_names_the_flag_that_would_allow_it() {
-    let Ruling::Deny(text) = rule(PermissionMode::ReadOnly, "bash", &CallAccess::Execute("ls".to_owned())) else {
+    let Ruling::Deny(text) = rule(PermissionMode::ReadOnly, "bash", &CallAccess::Execute("ls".to_owned()))
+    else {
         panic!("read-only denies commands")
     };
     assert!(text.contains("bash") && text.contains("--permissions all"), "{text}");

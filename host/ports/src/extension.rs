@@ -30,7 +30,11 @@ impl FromStr for ExtensionId {
         let fits = (1..=48).contains(&text.len())
             && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
         // Only the beginning is quoted: the text comes from an untrusted file.
-        if fits { Ok(Self(text.to_owned())) } else { Err(InvalidExtensionId(text.chars().take(60).collect())) }
+        if fits {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidExtensionId(text.chars().take(60).collect()))
+        }
     }
 }
 
@@ -196,7 +200,9 @@ impl fmt::Display for Capability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Directory { path, access: Access::ReadOnly } => write!(f, "read files in {path}"),
-            Self::Directory { path, access: Access::ReadWrite } => write!(f, "read and write files in {path}"),
+            Self::Directory { path, access: Access::ReadWrite } => {
+                write!(f, "read and write files in {path}")
+            }
             Self::Http { pattern, methods } if methods.is_empty() => write!(f, "GET and HEAD {pattern}"),
             Self::Http { pattern, methods } => write!(f, "{} {pattern}", methods.join(", ")),
             Self::Secret { name, endpoint } => write!(f, "use the secret {name} toward {endpoint}"),
@@ -207,7 +213,9 @@ impl fmt::Display for Capability {
             Self::SessionMemory => f.write_str("read and change the session's facts"),
             Self::Power { power: Power::RewriteArguments } => f.write_str("rewrite tool arguments"),
             Self::Power { power: Power::RewriteResult } => f.write_str("rewrite tool results"),
-            Self::Power { power: Power::RewriteContext } => f.write_str("rewrite messages to and from the model"),
+            Self::Power { power: Power::RewriteContext } => {
+                f.write_str("rewrite messages to and from the model")
+            }
             Self::Power { power: Power::Compress } => f.write_str("replace old messages"),
             Self::Power { power: Power::Remember } => f.write_str("keep the agent's memories"),
         }

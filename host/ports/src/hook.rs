@@ -86,7 +86,11 @@ pub trait Hook: Send + Sync {
     ///
     /// # Errors
     /// Any error blocks this call with its text (000-134); [`HookError::Aborted`] also ends the turn.
-    async fn before_tool_call(&self, _context: &HookContext, _call: &ToolCall) -> Result<GateVerdict, HookError> {
+    async fn before_tool_call(
+        &self,
+        _context: &HookContext,
+        _call: &ToolCall,
+    ) -> Result<GateVerdict, HookError> {
         Ok(GateVerdict::Pass)
     }
 

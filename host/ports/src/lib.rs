@@ -22,7 +22,9 @@ pub use extension::{
 };
 pub use hook::{Amendment, GateVerdict, Hook, HookError};
 pub use message::{AssistantMessage, Content, Message, StopReason, ToolCall, ToolResultMessage, Usage};
-pub use model::{Model, ModelError, ModelErrorKind, ModelEvent, ModelInfo, ModelRequest, ModelStream, ThinkingLevel};
+pub use model::{
+    Model, ModelError, ModelErrorKind, ModelEvent, ModelInfo, ModelRequest, ModelStream, ThinkingLevel,
+};
 pub use permission::{CallAccess, Permission, PermissionPort};
 pub use session::{EntryId, SessionError, SessionId, SessionLog};
 pub use tool::{Execution, Progress, Tool, ToolContext, ToolDefinition, ToolError, ToolOutcome, TurnContext};

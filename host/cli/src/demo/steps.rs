@@ -46,7 +46,10 @@ impl EventSink for Steps {
                 }
             }
             AgentEvent::ToolExecutionStart { tool_name, args, .. } => {
-                shown = format!("  {BOLD}call{BOLD:#}   {tool_name} {DIM}{}{DIM:#}\n", visible(&args.to_string()));
+                shown = format!(
+                    "  {BOLD}call{BOLD:#}   {tool_name} {DIM}{}{DIM:#}\n",
+                    visible(&args.to_string())
+                );
             }
             AgentEvent::ToolExecutionEnd { tool_name, result, is_error, .. } => {
                 let text = text_of(&result.content);
@@ -58,7 +61,10 @@ impl EventSink for Steps {
                     shown.push_str(&format!("{margin}{}\n", visible(line)));
                 }
                 if lines.len() > SHOWN_LINES {
-                    shown.push_str(&format!("         {DIM}… {} more lines{DIM:#}\n", lines.len() - SHOWN_LINES));
+                    shown.push_str(&format!(
+                        "         {DIM}… {} more lines{DIM:#}\n",
+                        lines.len() - SHOWN_LINES
+                    ));
                 }
                 let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
                 results.insert(tool_name, Outcome { text, is_error });

@@ -8,7 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Builds, checks what came out, and says where it is.
-pub(super) async fn run(home: &Home, project: &Path, out: Option<PathBuf>, install: bool) -> Result<ExitCode> {
+pub(super) async fn run(
+    home: &Home,
+    project: &Path,
+    out: Option<PathBuf>,
+    install: bool,
+) -> Result<ExitCode> {
     let out = match (install, out) {
         (true, _) => home.extensions(),
         (false, Some(out)) => out,
@@ -17,7 +22,9 @@ pub(super) async fn run(home: &Home, project: &Path, out: Option<PathBuf>, insta
     std::fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
     let (project, cache, folder) = (project.to_owned(), home.cache.clone(), out.clone());
     let built = tokio::task::spawn_blocking(move || {
-        capstan_builder::build(&project, &cache, &folder, &|line| screen::note(&format!("{DIM}{line}{DIM:#}")))
+        capstan_builder::build(&project, &cache, &folder, &|line| {
+            screen::note(&format!("{DIM}{line}{DIM:#}"))
+        })
     })
     .await
     .context("the build was interrupted")??;

@@ -83,7 +83,11 @@ pub(super) fn list_json(catalog: &Catalog) -> Result<ExitCode> {
 }
 
 /// Everything about one file.
-pub(super) fn inspected(file: &Inspected, installed: Option<(&Found, &Grants)>, json: bool) -> Result<ExitCode> {
+pub(super) fn inspected(
+    file: &Inspected,
+    installed: Option<(&Found, &Grants)>,
+    json: bool,
+) -> Result<ExitCode> {
     let descriptor = &file.surface.descriptor;
     let granted: Vec<_> = installed
         .and_then(|(_, grants)| grants.of(&file.digest))

@@ -58,7 +58,8 @@ impl EventSink for Progress {
 
 /// What a call is about: the argument that people look for first, or all of them.
 fn subject(arguments: &Value) -> String {
-    let told = ["command", "path", "pattern", "url", "query"].iter().find_map(|key| arguments.get(key)?.as_str());
+    let told =
+        ["command", "path", "pattern", "url", "query"].iter().find_map(|key| arguments.get(key)?.as_str());
     match told {
         Some(text) => brief(text, SHOWN),
         None => brief(&arguments.to_string(), SHOWN),

@@ -38,7 +38,10 @@ pub struct RecordedRequest {
 impl RecordedRequest {
     /// The value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
     }
 }
 
@@ -187,7 +190,9 @@ async fn write_answer(stream: &mut TcpStream, api: Api, answer: &Answer, model: 
         Api::AnthropicMessages => wire::anthropic_sse(answer, model),
         Api::OpenAiChat | Api::Scripted => wire::openai_sse(answer, model),
     };
-    let mut out = String::from("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n");
+    let mut out = String::from(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",
+    );
     for event in events {
         out.push_str(&format!("{:x}\r\n{event}\r\n", event.len()));
         if answer.delta_delay_ms > 0 {
