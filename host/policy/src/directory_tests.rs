@@ -1,4 +1,5 @@
 use super::*;
+use proptest::prelude::*;
 
 fn places() -> Places {
     Places {
@@ -41,5 +42,23 @@ fn the_hosts_own_files_cannot_be_reached_from_above_or_below() {
         "/home/user/.config/capstan/x",
     ] {
         assert!(matches!(check(path), Err(PolicyError::Protected { .. })), "{path}");
+    }
+}
+
+proptest! {
+    // F1, F2: whatever a stranger writes, what comes out of a relative form lies in the workspace, and nothing panics.
+    #[test]
+    fn a_workspace_request_never_leaves_the_workspace(below in "[ -~]{0,40}") {
+        if let Ok(resolved) = resolve(&format!("./{below}"), Access::ReadWrite, &places()) {
+            prop_assert!(resolved.host.starts_with("/home/user/project"), "{resolved:?}");
+            prop_assert!(resolved.guest == "/workspace" || resolved.guest.starts_with("/workspace/"), "{resolved:?}");
+            prop_assert!(!resolved.host.components().any(|part| part == Component::ParentDir));
+        }
+    }
+
+    #[test]
+    fn any_text_is_resolved_or_refused(path in "\\PC{0,60}") {
+        let resolved = resolve(&path, Access::ReadOnly, &places());
+        prop_assert!(resolved.is_err() || path.starts_with(['.', '/', '~']));
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use proptest::prelude::*;
 use capstan_ports::extension::Access;
 
 fn digest(byte: u8) -> Digest {
@@ -107,4 +108,27 @@ fn unknown_keys_and_newer_versions_are_refused_whole() {
     assert!(Grants::parse("version = 1\n").is_ok());
     assert!(matches!(Grants::parse("version = 1\nallow_all = true\n"), Err(PolicyError::Grants { .. })));
     assert!(matches!(Grants::parse("version = 2\n"), Err(PolicyError::Version { found: 2, .. })));
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_text_is_a_whole_policy_or_none(text in "\\PC{0,200}") {
+        if let Ok(grants) = Grants::parse(&text) {
+            let written = grants.to_toml();
+            prop_assert!(written.is_ok_and(|written| Grants::parse(&written).is_ok_and(|again| again == grants)));
+        }
+    }
+
+    // Monotone: granting more never takes anything away, and nothing ungranted is ever in force.
+    #[test]
+    fn in_force_is_always_within_what_was_granted(asked in 0_u8..32, granted in 0_u8..32, more in 0_u8..32) {
+        let set = |bits: u8| -> BTreeSet<Capability> {
+            (0..5).filter(|n| bits & 1 << n != 0).map(|n| Capability::Environment { name: format!("V{n}") }).collect()
+        };
+        let requests: Vec<_> = set(asked).into_iter().map(|capability| request(capability, false)).collect();
+        let held: Vec<_> = Effective::of(&requests, &set(granted)).iter().cloned().collect();
+        prop_assert!(held.iter().all(|capability| set(granted).contains(capability) && set(asked).contains(capability)));
+        let wider = Effective::of(&requests, &set(granted | more));
+        prop_assert!(held.iter().all(|capability| wider.iter().any(|other| other == capability)));
+    }
 }

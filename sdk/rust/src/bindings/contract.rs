@@ -169,8 +169,8 @@ pub mod capstan {
         /// JSON travels as `string`: tool arguments, schemas, details, configuration. WIT has no recursive types, and a flat
         /// string is also the cheapest thing to copy across the sandbox border.
         ///
-        /// Sizes: a string may hold at most 8 MiB and a list at most 100,000 elements, in either direction; a gate hook's input
-        /// is cut at 256 KiB and refused above. What exceeds a limit traps the call that sent it, never the host.
+        /// Sizes: one call may bring 8 MiB into a guest and one host call 8 MiB out of it, everything together. A call that would
+        /// bring more is not made: a tool then answers an error, a gate denies. A guest that hands out more is stopped; never the host.
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod types {
             use super::super::super::_rt;
@@ -2635,7 +2635,7 @@ pub mod capstan {
                 }
             }
         }
-        /// Events of the extension's own in the turn's stream. Always available.
+        /// Events of the extension's own beside the turn's stream. Always available; each counts as a line of the log.
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod events {
             #[allow(unused_unsafe, clippy::all)]
