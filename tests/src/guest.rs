@@ -16,8 +16,7 @@ use wit_parser::Resolve;
 const DESCRIPTOR_AT: u32 = 4096;
 
 /// Twelve parameters: a turn context and a tool call, flattened.
-const CALL_PARAMETERS: &str =
-    "(param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32)";
+const CALL_PARAMETERS: &str = "(param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32)";
 
 /// A component under construction.
 #[derive(Clone)]
@@ -83,6 +82,11 @@ impl Guest {
         self
     }
 
+    /// A body for [`Guest::describe_with`] that answers the descriptor after all.
+    pub fn describing(&self) -> String {
+        format!("i32.const {}", descriptor::encode(self, DESCRIPTOR_AT).1)
+    }
+
     /// Imports an interface of the contract; its functions are declared by `wat` in the core module.
     pub fn import(mut self, interface: &'static str, wat: &str) -> Self {
         self.imports.push(interface);
@@ -115,10 +119,7 @@ impl Guest {
         result.extend(1u32.to_le_bytes());
         result.extend([0; 12]); // no details
         result.extend([0; 4]); // no error
-        let guest = self
-            .data(560, &result)
-            .data(600, &pointer_pair(0, 640, text))
-            .data(640, text.as_bytes());
+        let guest = self.data(560, &result).data(600, &pointer_pair(0, 640, text)).data(640, text.as_bytes());
         (guest, "i32.const 560".to_owned())
     }
 
@@ -129,8 +130,13 @@ impl Guest {
 
     /// The component's bytes, against a contract that calls itself by another version.
     pub fn build_for(&self, version: &str) -> Result<Vec<u8>> {
+        self.build_against(version, |contract| contract)
+    }
+
+    /// The component's bytes, against a contract that was changed.
+    pub fn build_against(&self, version: &str, change: impl FnOnce(String) -> String) -> Result<Vec<u8>> {
         let mut resolve = Resolve::default();
-        resolve.push_str("contract.wit", &merged(version)?)?;
+        resolve.push_str("contract.wit", &change(merged(version)?))?;
         let mut world = String::from("package test:guest;\nworld guest {\n");
         for interface in &self.imports {
             writeln!(world, "import capstan:extension/{interface}@{version};")?;
@@ -213,7 +219,8 @@ fn merged(version: &str) -> Result<String> {
     files.sort_by_key(std::fs::DirEntry::file_name);
     for file in files {
         let text = std::fs::read_to_string(file.path())?;
-        merged.extend(text.lines().filter(|line| !line.starts_with("package ")).flat_map(|line| [line, "\n"]));
+        merged
+            .extend(text.lines().filter(|line| !line.starts_with("package ")).flat_map(|line| [line, "\n"]));
     }
     Ok(merged)
 }

@@ -1,4 +1,11 @@
 //! The harness of the whole-product suites: guests made in the test, and places for the product to live in.
 
+pub mod composed;
+pub mod conversation;
+pub mod endpoint;
 pub mod guest;
+pub mod logged;
+pub mod probe;
+pub mod product;
 pub mod sandboxed;
+pub mod terminal;

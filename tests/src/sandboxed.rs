@@ -44,7 +44,11 @@ impl Place {
     /// What grants are relative to.
     pub fn places(&self) -> Places {
         let root = self.root.path().canonicalize().unwrap_or_else(|_missing| self.root.path().to_owned());
-        Places { workspace: root.join("workspace"), home: Some(root.clone()), protected: vec![root.join("own")] }
+        Places {
+            workspace: root.join("workspace"),
+            home: Some(root.clone()),
+            protected: vec![root.join("own")],
+        }
     }
 
     /// Writes a file beside the workspace and answers its path.

@@ -83,7 +83,12 @@ fn files(ending: &str) -> Result<Vec<PathBuf>> {
         .output()?;
     anyhow::ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let listed = String::from_utf8(output.stdout)?;
-    Ok(listed.lines().filter(|name| name.ends_with(ending)).map(|name| root().join(name)).filter(|path| path.is_file()).collect())
+    Ok(listed
+        .lines()
+        .filter(|name| name.ends_with(ending))
+        .map(|name| root().join(name))
+        .filter(|path| path.is_file())
+        .collect())
 }
 
 #[test]
@@ -114,11 +119,15 @@ fn unsafe_code_is_only_where_the_design_allows_it() -> Result<()> {
     for path in files(".rs")? {
         let text = path.to_string_lossy().into_owned();
         // The cache loads compiled code; the guests' allocator and generated bindings are in the SDK.
-        if text.ends_with("engine/src/cache.rs") || text.contains("/sdk/rust/") || text.ends_with("architecture.rs") {
+        if text.ends_with("engine/src/cache.rs")
+            || text.contains("/sdk/rust/")
+            || text.ends_with("architecture.rs")
+        {
             continue;
         }
         let source = std::fs::read_to_string(&path)?;
-        let code = source.lines().any(|line| !line.trim_start().starts_with("//") && line.contains("unsafe {"));
+        let code =
+            source.lines().any(|line| !line.trim_start().starts_with("//") && line.contains("unsafe {"));
         assert!(!code, "{}", path.display());
     }
     Ok(())

@@ -52,7 +52,10 @@ async fn a_gate_is_asked_only_about_the_tools_it_names() -> Result<()> {
     for (tool, asked) in [("bash", true), ("write", true), ("read", false)] {
         assert_eq!(hook.handles(HookStage::BeforeToolCall, Some(tool)), asked, "{tool}");
     }
-    assert!(!hook.handles(HookStage::AfterToolCall, Some("bash")), "no guest call for a stage without subscriber");
+    assert!(
+        !hook.handles(HookStage::AfterToolCall, Some("bash")),
+        "no guest call for a stage without subscriber"
+    );
     Ok(())
 }
 

@@ -46,7 +46,8 @@ fn parts(text: &str) -> BTreeMap<String, String> {
 
 fn hash(text: &str) -> String {
     // Not for secrecy: it only has to be short and to notice every change.
-    text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
         .to_string()
 }
 
@@ -68,7 +69,11 @@ fn no_interface_changed_since_it_was_recorded() -> Result<()> {
         return Ok(());
     }
     let before = std::fs::read_to_string(&text_file)?;
-    let diff = TextDiff::from_lines(&before, &now).unified_diff().context_radius(4).header("recorded", "now").to_string();
+    let diff = TextDiff::from_lines(&before, &now)
+        .unified_diff()
+        .context_radius(4)
+        .header("recorded", "now")
+        .to_string();
     panic!(
         "the contract changed:\n{diff}\nComponents that were built against it may stop loading. Add a new interface instead, \
          or, before 0.1.0 is released, record the change with {RECORD}=1 cargo test -p capstan-tests contract"
@@ -96,8 +101,15 @@ fn every_type_and_function_of_the_contract_is_documented() -> Result<()> {
         let mut documented = false;
         for (n, line) in text.lines().enumerate() {
             let line = line.trim();
-            let item = ["interface ", "world ", "record ", "variant ", "enum "].iter().any(|kind| line.starts_with(kind));
-            assert!(!item || documented || !line.starts_with("interface"), "{}:{}: {line}", file.display(), n + 1);
+            let item = ["interface ", "world ", "record ", "variant ", "enum "]
+                .iter()
+                .any(|kind| line.starts_with(kind));
+            assert!(
+                !item || documented || !line.starts_with("interface"),
+                "{}:{}: {line}",
+                file.display(),
+                n + 1
+            );
             documented = line.starts_with("///") || (documented && line.starts_with('@'));
         }
     }

@@ -29,7 +29,9 @@ async fn a_sound_component_loads_and_says_what_it_is() -> Result<()> {
 // A1, A9
 #[tokio::test]
 async fn what_is_not_webassembly_is_refused() -> Result<()> {
-    for bytes in [&b""[..], b"\0", b"\x7fELF\x02\x01\x01\0", b"PK\x03\x04....", b"(component)", b"hello world"] {
+    for bytes in
+        [&b""[..], b"\0", b"\x7fELF\x02\x01\x01\0", b"PK\x03\x04....", b"(component)", b"hello world"]
+    {
         assert!(matches!(problem(bytes).await?, LoadProblem::NotWasm { .. }), "{bytes:?}");
     }
     Ok(())
@@ -84,7 +86,10 @@ async fn an_unknown_import_is_refused_by_name() -> Result<()> {
          (instance $e) (export \"capstan:extension/extension@0.1.0\" (instance $e)))",
     )?;
     let problem = problem(&bytes).await?;
-    assert!(matches!(&problem, LoadProblem::UnknownImport { import } if import == "evil:host/shell@1.0.0"), "{problem}");
+    assert!(
+        matches!(&problem, LoadProblem::UnknownImport { import } if import == "evil:host/shell@1.0.0"),
+        "{problem}"
+    );
     Ok(())
 }
 
@@ -137,7 +142,8 @@ async fn a_trap_in_describe_costs_only_that_file() -> Result<()> {
 // C5
 #[tokio::test]
 async fn an_endless_describe_is_stopped() -> Result<()> {
-    let problem = problem(&Guest::new("loop").describe_with("(loop $l (br $l)) unreachable").build()?).await?;
+    let problem =
+        problem(&Guest::new("loop").describe_with("(loop $l (br $l)) unreachable").build()?).await?;
     assert!(problem.to_string().contains("did not answer within"), "{problem}");
     Ok(())
 }
@@ -176,7 +182,9 @@ async fn a_tool_that_takes_a_builtin_name_is_refused() -> Result<()> {
 #[tokio::test]
 async fn unusable_schemas_are_refused_naming_tool_and_reason() -> Result<()> {
     let deep = format!(r#"{{"type":"object","x":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
-    for schema in ["", "[]", r#"{"type":"array"}"#, r#"{"type":"object","$ref":"http://127.0.0.1/x"}"#, &deep[..9_000]] {
+    for schema in
+        ["", "[]", r#"{"type":"array"}"#, r#"{"type":"object","$ref":"http://127.0.0.1/x"}"#, &deep[..9_000]]
+    {
         let mut guest = Guest::new("schema").tool("shape", "unreachable");
         guest.tools = vec![Tool { parameters: schema.to_owned(), ..Tool::new("shape") }];
         let problem = problem(&guest.build()?).await?;

@@ -1,7 +1,16 @@
 //! Whole-product suites. Ids in comments are those of the acceptance list (`000-001`) and of the reliability cases (`C1`).
 
 mod architecture;
+mod bad_input;
+mod cache;
 mod calls;
+mod command_line;
 mod contract;
+mod environment;
+mod extensions_command;
+mod files;
+mod interactive;
 mod limits;
 mod load;
+mod trust;
+mod turn;

@@ -8,7 +8,18 @@ use anyhow::Result;
 pub(crate) fn run(workspace: &Workspace, name: &str) -> Result<()> {
     let extensions = extensions::build_all(workspace)?;
     run::step("building for release (the first time takes some minutes)");
-    workspace.cargo(["build", "--release", "--package", "capstan-cli", "--package", "capstan-tests"])?;
+    workspace.cargo([
+        "build",
+        "--release",
+        "--package",
+        "capstan-cli",
+        "--package",
+        "capstan-tests",
+        "--bin",
+        "capstan",
+        "--bin",
+        "capstan-bench",
+    ])?;
     run::step("measuring");
     let release = workspace.target().join("release");
     let figures = workspace.target().join("bench.json");

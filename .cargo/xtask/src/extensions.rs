@@ -16,7 +16,8 @@ pub(crate) fn build_all(workspace: &Workspace) -> Result<PathBuf> {
 
 /// The folders that hold an extension in Rust.
 pub(crate) fn projects(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))?;
+    let entries =
+        std::fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))?;
     let mut projects = Vec::new();
     for entry in entries {
         let path = entry?.path();

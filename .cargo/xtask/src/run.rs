@@ -42,13 +42,21 @@ impl Workspace {
     }
 
     /// The same in another folder.
-    pub(crate) fn cargo_in<A: AsRef<OsStr>>(&self, folder: &Path, arguments: impl IntoIterator<Item = A>) -> Result<()> {
+    pub(crate) fn cargo_in<A: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Result<()> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         finish(Command::new(cargo).current_dir(folder).args(arguments))
     }
 
     /// Runs a program in the checkout.
-    pub(crate) fn program<A: AsRef<OsStr>>(&self, program: &Path, arguments: impl IntoIterator<Item = A>) -> Result<()> {
+    pub(crate) fn program<A: AsRef<OsStr>>(
+        &self,
+        program: &Path,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Result<()> {
         finish(Command::new(program).current_dir(&self.root).args(arguments))
     }
 
@@ -61,8 +69,10 @@ impl Workspace {
 
 fn finish(command: &mut Command) -> Result<()> {
     let began = Instant::now();
-    let name = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let arguments: Vec<_> = command.get_args().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let name =
+        Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let arguments: Vec<_> =
+        command.get_args().map(|argument| argument.to_string_lossy().into_owned()).collect();
     let line = format!("{name} {}", arguments.join(" "));
     let status = command.status().with_context(|| format!("`{line}` cannot be started"))?;
     if !status.success() {

@@ -3,7 +3,7 @@
 use crate::catalog::{About, Catalog, Found, State};
 use crate::config;
 use crate::home::Home;
-use crate::screen::{BOLD, DIM, WARN, visible};
+use crate::screen::{self, BOLD, DIM, WARN, visible};
 use anyhow::{Result, bail};
 use capstan_engine::can_enforce;
 use capstan_policy::Grants;
@@ -24,7 +24,7 @@ pub(crate) fn card(found: &Found, about: &About) -> String {
         "{BOLD}{}{BOLD:#} {} {DIM}{} sha256:{}{DIM:#}",
         descriptor.id,
         visible(&descriptor.version),
-        found.path.display(),
+        screen::path(&found.path),
         about.digest.short()
     ));
     line(format_args!("  {}", visible(&descriptor.summary)));

@@ -151,7 +151,8 @@ pub(crate) async fn scan(
             Ok(files) => files,
             Err(reason) if !named && reason.kind() == std::io::ErrorKind::NotFound => continue,
             Err(reason) => {
-                return Err(reason).with_context(|| format!("the folder {} cannot be read", folder.display()));
+                return Err(reason)
+                    .with_context(|| format!("the folder {} cannot be read", folder.display()));
             }
         };
         for path in files {
@@ -206,7 +207,10 @@ async fn inspect(sandbox: &Sandbox, path: &Path) -> Result<Inspected, LoadError>
         result = &mut inspecting => return result,
         () = tokio::time::sleep(Duration::from_secs(1)) => {}
     }
-    screen::note(&format!("capstan: compiling {}; this happens once for each version of it", path.display()));
+    screen::note(&format!(
+        "capstan: compiling {}; this happens once for each version of it",
+        screen::path(path)
+    ));
     inspecting.await
 }
 
@@ -233,7 +237,7 @@ fn folders(home: &Home, grants: &Grants, extra: &[PathBuf]) -> impl Iterator<Ite
         false => Source::UntrustedProject,
     };
     let own = [(home.extensions(), Source::User), (home.project().join("extensions"), project)];
-    own.into_iter().chain(extra.to_vec().into_iter().map(|folder| (folder, Source::User)))
+    own.into_iter().chain(extra.iter().cloned().map(|folder| (folder, Source::User)))
 }
 
 /// Files named `*.wasm`, in the order of their names. A link counts by what it leads to; folders, sockets and the like

@@ -79,17 +79,21 @@ pub(crate) async fn assemble(
     let mode = setup.permissions.or(config.permissions).unwrap_or(plan.default_mode);
     loop_config.permissions = Arc::new(Permits::new(mode, plan.person));
     loop_config.limits.max_tool_rounds = setup.max_rounds.or(config.max_rounds);
+    if let Some(retries) = config.max_retries {
+        loop_config.retry.max_retries = retries;
+    }
     loop_config.on_retry = Some(Arc::new(tell_of_retry));
     let session = AgentSession::open(loop_config, log)?;
     session.agent().set_system_prompt(prompt(home, setup, &tools));
     session.agent().set_tool_registry(tools);
+    warm_up(&catalog);
     Ok(Composed { session, header, model, catalog })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.
 async fn extensions(home: &Home, config: &Config, grants: &Grants, setup: &Setup) -> Result<Catalog> {
     if setup.no_extensions
-        || !(catalog::has_candidates(home, &setup.extensions) || !setup.extensions.is_empty())
+        || (setup.extensions.is_empty() && !catalog::has_candidates(home, &setup.extensions))
     {
         return Ok(Catalog { active: Vec::new(), found: Vec::new() });
     }
@@ -100,6 +104,20 @@ async fn extensions(home: &Home, config: &Config, grants: &Grants, setup: &Setup
     }
     report_unserved(&catalog);
     Ok(catalog)
+}
+
+/// Loads the code of hooks while the model thinks of its first answer, because every tool call will ask them: milliseconds
+/// for a small component, many for one with a whole interpreter in it. Tools are loaded when they are called.
+fn warm_up(catalog: &Catalog) {
+    for extension in catalog.active.iter().filter(|extension| !extension.descriptor().hooks.is_empty()) {
+        let extension = extension.clone();
+        tokio::spawn(async move {
+            if let Err(reason) = extension.prepare().await {
+                // The first call tries again, and its failure is the one that counts.
+                tracing::debug!(extension = %extension.id(), %reason, "the code could not be loaded ahead");
+            }
+        });
+    }
 }
 
 /// Says which parts of an extension this version does not call, rather than to leave them out in silence.
@@ -155,7 +173,7 @@ fn open_log(home: &Home, which: Which) -> Result<(Arc<dyn SessionLog>, Header)> 
             for skipped in &search.skipped {
                 screen::note(&format!(
                     "capstan: {} was passed over: {}",
-                    skipped.path.display(),
+                    screen::path(&skipped.path),
                     skipped.reason
                 ));
             }
@@ -166,7 +184,7 @@ fn open_log(home: &Home, which: Which) -> Result<(Arc<dyn SessionLog>, Header)> 
         }
     };
     for notice in opened.notices() {
-        screen::note(&format!("capstan: {}: {notice}", opened.path().display()));
+        screen::note(&format!("capstan: {}: {notice}", screen::path(opened.path())));
     }
     if let Some(error) = opened.read_only() {
         return Err(error).context("the session cannot be continued; start a new one without --continue");

@@ -19,6 +19,8 @@ struct File {
     permissions: Option<PermissionMode>,
     /// Rounds of tool calls in one turn.
     max_rounds: Option<u32>,
+    /// Further tries after a request that failed for a passing reason.
+    max_retries: Option<u32>,
     /// Providers by name.
     provider: BTreeMap<String, Provider>,
     /// Tables of extensions by id.
@@ -46,6 +48,7 @@ pub(crate) struct Config {
     pub(crate) model: Option<String>,
     pub(crate) permissions: Option<PermissionMode>,
     pub(crate) max_rounds: Option<u32>,
+    pub(crate) max_retries: Option<u32>,
     pub(crate) providers: Vec<ProviderConfig>,
     extensions: BTreeMap<String, toml::Table>,
 }
@@ -80,6 +83,7 @@ impl Config {
         self.model = file.model.or(self.model.take());
         self.permissions = file.permissions.or(self.permissions);
         self.max_rounds = file.max_rounds.or(self.max_rounds);
+        self.max_retries = file.max_retries.or(self.max_retries);
         self.extensions.extend(file.extension);
         for (name, provider) in file.provider {
             self.provider(&name, provider)

@@ -96,15 +96,15 @@ struct Report {
 
 impl Report {
     fn good(&mut self, subject: &str, text: &str) -> Result<()> {
-        Ok(screen::show(&format!("{GOOD}ok{GOOD:#}    {subject}: {}\n", visible(text)))?)
+        Ok(screen::show(&format!("{GOOD}ok{GOOD:#}    {}: {}\n", visible(subject), visible(text)))?)
     }
 
     fn warn(&mut self, subject: &str, text: &str) -> Result<()> {
-        Ok(screen::show(&format!("{WARN}note{WARN:#}  {subject}: {}\n", visible(text)))?)
+        Ok(screen::show(&format!("{WARN}note{WARN:#}  {}: {}\n", visible(subject), visible(text)))?)
     }
 
     fn bad(&mut self, subject: &str, text: &str) -> Result<()> {
         self.problems += 1;
-        Ok(screen::show(&format!("{BAD}bad{BAD:#}   {subject}: {}\n", visible(text)))?)
+        Ok(screen::show(&format!("{BAD}bad{BAD:#}   {}: {}\n", visible(subject), visible(text)))?)
     }
 }

@@ -94,7 +94,7 @@ async fn inspect(home: Home, extension: &str, json: bool) -> Result<ExitCode> {
 async fn check(home: Home, files: &[PathBuf]) -> Result<ExitCode> {
     let mut problems = 0;
     let mut report = |path: &Path, problem: Option<String>| {
-        let shown = path.display();
+        let shown = screen::path(path);
         match problem {
             None => screen::show(&format!("{GOOD}ok{GOOD:#}  {shown}\n")),
             Some(problem) => {

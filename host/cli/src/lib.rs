@@ -5,7 +5,7 @@
 //!
 //! A library with one function, so that the suites can build the very same program and drive it.
 //!
-//! stdout is data, stderr is talk. Exit codes: 0 done, 1 it failed, 2 wrong usage, 130 interrupted.
+//! stdout is data, stderr is talk. Exit codes: 0 done, 1 it failed, 2 wrong usage, 130 interrupted, 143 told to end.
 
 mod approve;
 mod args;
@@ -28,9 +28,6 @@ use args::{Args, Command, Mode};
 use clap::Parser;
 use std::process::ExitCode;
 
-/// Interrupted by Ctrl-C, as shells count it: 128 and the number of SIGINT.
-const INTERRUPTED: u8 = 130;
-
 /// The program.
 pub fn main() -> ExitCode {
     let args = Args::parse();
@@ -42,7 +39,7 @@ pub fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let code = match runtime.block_on(run(args)) {
+    let code = match runtime.block_on(on_a_worker(run(args))) {
         Ok(code) => code,
         Err(error) => {
             screen::complain(&error);
@@ -52,6 +49,20 @@ pub fn main() -> ExitCode {
     // A guest or a command that is still being torn down must not hold up the end of the process.
     runtime.shutdown_timeout(std::time::Duration::from_millis(200));
     code
+}
+
+/// Runs the program on a thread of the runtime rather than on the main thread: what it starts and waits for, a tool call or
+/// a chunk of the model's answer, then runs on the same thread, and a round saves several changes of threads.
+async fn on_a_worker(
+    program: impl Future<Output = anyhow::Result<ExitCode>> + Send + 'static,
+) -> anyhow::Result<ExitCode> {
+    match tokio::spawn(program).await {
+        Ok(code) => code,
+        Err(stopped) => match stopped.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(stopped) => Err(anyhow::Error::new(stopped)),
+        },
+    }
 }
 
 async fn run(args: Args) -> anyhow::Result<ExitCode> {

@@ -36,6 +36,8 @@ pub(crate) fn resolve<'a>(
     let family = if wanted.starts_with("claude") { "anthropic" } else { "openai" };
     let configured: Vec<_> = providers.iter().filter(|provider| is_set_up(provider)).collect();
     let provider = match configured.as_slice() {
+        // Nobody asked for the family's own service by such a name: it is a slip of the pen.
+        [] if wanted.contains('/') => None,
         [only] => Some(*only),
         several => several.iter().find(|provider| provider.name == family).copied().or_else(|| named(family)),
     };

@@ -32,6 +32,12 @@ fn a_bare_model_goes_to_the_provider_that_the_environment_speaks_of() {
 }
 
 #[test]
+fn an_unknown_provider_is_no_model_of_a_service_that_nobody_set_up() {
+    let text = chosen(Some("antropic/claude-x"), &[]).unwrap_err().to_string();
+    assert!(text.contains("antropic/claude-x") && text.contains("openai, anthropic"), "{text}");
+}
+
+#[test]
 fn no_model_is_an_error_that_says_what_to_do() {
     let text = chosen(None, &[]).unwrap_err().to_string();
     assert!(text.contains("CAPSTAN_MODEL") && text.contains("capstan demo"), "{text}");

@@ -3,13 +3,14 @@
 use crate::args::Args;
 use crate::compose::{self, Plan, Which};
 use crate::home::Home;
-use crate::{INTERRUPTED, screen};
+use crate::screen;
 use anyhow::{Context, Result};
 use capstan_agent::AgentSession;
 use capstan_policy::PermissionMode;
 use capstan_ports::message::{AssistantMessage, Message, StopReason};
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Runs the prompt and prints the last answer.
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
@@ -19,7 +20,10 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     if let Some(answer) = &turn.answer {
         let text = answer.text();
         if !text.is_empty() {
-            screen::data(&format!("{text}\n"))?;
+            // In a pipe the answer is data. On a terminal it is shown, and a model's text must not steer the terminal.
+            let shown =
+                if std::io::stdout().is_terminal() { screen::visible(&text) } else { text.as_str().into() };
+            screen::data(&format!("{shown}\n"))?;
         }
     }
     Ok(turn.exit_code())
@@ -28,7 +32,26 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
 /// How a turn ended.
 pub(crate) struct Turn {
     answer: Option<AssistantMessage>,
-    interrupted: bool,
+    stopped: Option<Stop>,
+}
+
+/// Who ended a turn early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Ctrl-C: this turn is to end.
+    Interrupt,
+    /// SIGTERM: the program is to end.
+    Terminate,
+}
+
+impl Stop {
+    /// As shells count it: 128 and the number of the signal.
+    pub(crate) fn exit_code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Interrupt => 130,
+            Self::Terminate => 143,
+        })
+    }
 }
 
 impl Turn {
@@ -38,11 +61,16 @@ impl Turn {
         let _code = self.exit_code();
     }
 
-    /// 0 for an answer, 1 for a failure, which is put on stderr, 130 after Ctrl-C.
+    /// Whether the program was told to end during the turn.
+    pub(crate) fn is_last(&self) -> bool {
+        self.stopped == Some(Stop::Terminate)
+    }
+
+    /// 0 for an answer, 1 for a failure, which is put on stderr, 130 after Ctrl-C, 143 after SIGTERM.
     pub(crate) fn exit_code(&self) -> ExitCode {
-        if self.interrupted {
+        if let Some(stop) = self.stopped {
             screen::note("capstan: interrupted; the session is kept");
-            return ExitCode::from(INTERRUPTED);
+            return stop.exit_code();
         }
         match &self.answer {
             Some(answer) if matches!(answer.stop_reason, StopReason::Error | StopReason::Aborted) => {
@@ -60,27 +88,35 @@ impl Turn {
     }
 }
 
-/// Runs one turn; Ctrl-C and SIGTERM end it in good order, so that the session holds what was done.
+/// SIGTERM, once it is watched no longer the end of the process.
+pub(crate) fn terminate() -> Result<Signal> {
+    signal(SignalKind::terminate()).context("SIGTERM cannot be watched")
+}
+
+/// Runs one turn; Ctrl-C and SIGTERM end it in good order, so that the session holds what was done. A second one does not
+/// wait for what holds the first one up; the session then mends at the next start.
 pub(crate) async fn turn(session: &AgentSession, prompt: String) -> Result<Turn> {
-    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
-        .context("SIGTERM cannot be watched")?;
+    let mut terminate = terminate()?;
     let run = session.prompt_text(prompt);
     tokio::pin!(run);
-    let mut interrupted = false;
+    let mut stopped = None;
     let messages = loop {
-        tokio::select! {
+        let stop = tokio::select! {
             messages = &mut run => break messages?,
-            pressed = tokio::signal::ctrl_c(), if !interrupted => pressed.context("Ctrl-C cannot be watched")?,
-            _ = terminate.recv(), if !interrupted => {}
+            pressed = tokio::signal::ctrl_c() => pressed.map(|()| Stop::Interrupt).context("Ctrl-C cannot be watched")?,
+            _ = terminate.recv() => Stop::Terminate,
+        };
+        if stopped.is_some() {
+            return Ok(Turn { answer: None, stopped: Some(stop) });
         }
-        interrupted = true;
+        stopped = Some(stop);
         session.agent().abort();
     };
     let answer = messages.iter().rev().find_map(|message| match &**message {
         Message::Assistant(answer) => Some(answer.clone()),
         Message::User(_) | Message::ToolResult(_) => None,
     });
-    Ok(Turn { answer, interrupted })
+    Ok(Turn { answer, stopped })
 }
 
 /// Nobody can be asked, so what would need an answer is denied.

@@ -1,6 +1,6 @@
 //! The interactive session: reads a line, streams the answer, shows tools as they run.
 //!
-//! Ctrl-C ends the running turn, or clears the line; Ctrl-D leaves.
+//! Ctrl-C ends the running turn, or clears the line; Ctrl-D and SIGTERM leave.
 
 mod progress;
 mod terminal;
@@ -14,10 +14,11 @@ use crate::screen::{self, BOLD, DIM};
 use crate::{approve, catalog, config, print};
 use anyhow::Result;
 use capstan_policy::PermissionMode;
+use print::Stop;
 use progress::Progress;
 use std::process::ExitCode;
 use std::sync::Arc;
-use terminal::{Line, Terminal};
+use terminal::{Line, PROMPT, Terminal};
 
 /// Runs until the user leaves.
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
@@ -35,15 +36,27 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
         greet(&composed);
     }
     composed.session.agent().subscribe(Arc::new(Progress::default()));
+    // A turn watches for the signal and so takes it from the system for good; from here on it is ours to heed.
+    let mut terminate = print::terminate()?;
     loop {
-        match terminal.line("> ").await? {
-            Line::Text(text) if text.trim().is_empty() => {}
-            Line::Text(text) => {
-                // How it ended is on the screen already; the session goes on.
-                if let Err(error) = print::turn(&composed.session, text).await.map(|turn| turn.report()) {
-                    screen::complain(&error);
-                }
+        let line = tokio::select! {
+            line = terminal.line(PROMPT) => line?,
+            _ = terminate.recv() => {
+                terminal.restore();
+                return Ok(Stop::Terminate.exit_code());
             }
+        };
+        match line {
+            Line::Text(text) if text.trim().is_empty() => {}
+            Line::Text(text) => match print::turn(&composed.session, text).await {
+                Ok(turn) if turn.is_last() => {
+                    terminal.restore();
+                    return Ok(turn.exit_code());
+                }
+                // How it ended is on the screen already; the session goes on.
+                Ok(turn) => turn.report(),
+                Err(error) => screen::complain(&error),
+            },
             Line::Interrupted => {}
             Line::End => return Ok(ExitCode::SUCCESS),
         }

@@ -2,8 +2,10 @@
 //! text or change the title.
 
 use anstyle::{AnsiColor, Style};
+use capstan_policy::text::is_hidden;
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// Quiet text: what goes on beside the conversation.
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -57,7 +59,7 @@ pub(crate) fn whole(error: &anyhow::Error) -> String {
     text
 }
 
-/// `text` with control characters (but newline and tab), bidirectional overrides and zero-width characters escaped.
+/// `text` with everything escaped that a terminal would act on or an eye would miss.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
@@ -69,6 +71,11 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// A path as it may be shown: whoever names a file is no more trusted than whoever writes one.
+pub(crate) fn path(path: &Path) -> String {
+    visible(&path.to_string_lossy()).replace('\n', "\\n")
+}
+
 /// The first line of `text`, shortened to `max_chars`, for one-line reports.
 pub(crate) fn brief(text: &str, max_chars: usize) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
@@ -77,11 +84,6 @@ pub(crate) fn brief(text: &str, max_chars: usize) -> String {
         shown.push('…');
     }
     shown
-}
-
-fn is_hidden(c: char) -> bool {
-    (c.is_control() && c != '\n' && c != '\t')
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{061c}')
 }
 
 #[cfg(test)]

@@ -6,12 +6,14 @@
 //!
 //! What this cannot do: protect against somebody who can read the user's own files. That somebody has won already.
 
+use crate::descriptor;
 use capstan_ports::extension::Digest;
 use hmac::{Hmac, KeyInit, Mac};
+use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
 use std::fs;
 use std::hash::{Hash, Hasher};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use wasmtime::Engine;
@@ -48,7 +50,7 @@ impl Kind {
 pub(crate) struct Cache {
     directory: PathBuf,
     key: [u8; 32],
-    /// Of wasmtime's version, target and configuration.
+    /// Of wasmtime's version, target and configuration, and of the rules by which descriptors are checked.
     compatibility: [u8; 32],
 }
 
@@ -60,6 +62,7 @@ impl Cache {
         private_directory(&options.directory)?;
         let key = key(&options.key_file)?;
         let mut hasher = Sha256Hasher(Sha256::new());
+        hasher.0.update(descriptor::RULES.to_le_bytes());
         engine.precompile_compatibility_hash().hash(&mut hasher);
         Ok(Self { directory: options.directory.clone(), key, compatibility: hasher.0.finalize().into() })
     }
@@ -99,14 +102,9 @@ impl Cache {
         let mac =
             self.mac(kind, digest, payload).ok_or_else(|| io::Error::other("the cache key is unusable"))?;
         let path = self.path(kind, digest);
-        let temporary = path.with_extension(format!("{}.{}.tmp", kind.suffix(), std::process::id()));
+        let temporary = temporary(&path)?;
         let written = (|| {
-            let mut file = fs::OpenOptions::new()
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .mode(0o600)
-                .open(&temporary)?;
+            let mut file = create_new(&temporary)?;
             file.write_all(&mac.finalize().into_bytes())?;
             file.write_all(payload)?;
             fs::rename(&temporary, &path)
@@ -184,46 +182,57 @@ fn own(found: &fs::Metadata, path: &Path) -> io::Result<()> {
 
 /// Reads the key, or makes one.
 fn key(path: &Path) -> io::Result<[u8; 32]> {
-    let unusable =
-        || io::Error::other(format!("{} is no cache key; remove it and a new one is made", path.display()));
-    match fs::symlink_metadata(path) {
-        Ok(found) => {
-            own(&found, path)?;
-            if !found.is_file() || found.mode() & 0o077 != 0 {
-                return Err(io::Error::other(format!(
-                    "{} can be read by others; chmod 600 it",
-                    path.display()
-                )));
-            }
-            <[u8; 32]>::try_from(fs::read(path)?).map_err(|_wrong_length| unusable())
-        }
-        Err(reason) if reason.kind() == io::ErrorKind::NotFound => {
-            if let Some(parent) = path.parent() {
-                fs::create_dir_all(parent)?;
-            }
-            let mut key = [0; 32];
-            getrandom::fill(&mut key).map_err(io::Error::other)?;
-            // Another process may do the same at this moment: link the finished file in, and take what won.
-            let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
-            let mut file = fs::OpenOptions::new()
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .mode(0o600)
-                .open(&temporary)?;
-            file.write_all(&key)?;
-            let linked = fs::hard_link(&temporary, path);
-            fs::remove_file(&temporary)?;
-            match linked {
-                Ok(()) => Ok(key),
-                Err(reason) if reason.kind() == io::ErrorKind::AlreadyExists => {
-                    <[u8; 32]>::try_from(fs::read(path)?).map_err(|_wrong_length| unusable())
-                }
-                Err(reason) => Err(reason),
-            }
-        }
-        Err(reason) => Err(reason),
+    match read_key(path) {
+        Err(reason) if reason.kind() == io::ErrorKind::NotFound => {}
+        found => return found,
     }
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let mut key = [0; 32];
+    getrandom::fill(&mut key).map_err(io::Error::other)?;
+    // Another process may do the same at this moment: link the finished file in, and take what won.
+    let temporary = temporary(path)?;
+    create_new(&temporary)?.write_all(&key)?;
+    let linked = fs::hard_link(&temporary, path);
+    fs::remove_file(&temporary)?;
+    match linked {
+        Err(reason) if reason.kind() != io::ErrorKind::AlreadyExists => Err(reason),
+        Ok(()) | Err(_) => read_key(path),
+    }
+}
+
+/// Checks and reads one and the same open file.
+fn read_key(path: &Path) -> io::Result<[u8; 32]> {
+    let mut options = fs::OpenOptions::new();
+    // Neither through a link nor waiting for the other end of a pipe.
+    options.read(true).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+    let mut file = options.open(path)?;
+    let found = file.metadata()?;
+    own(&found, path)?;
+    if !found.is_file() || found.mode() & 0o077 != 0 {
+        return Err(io::Error::other(format!("{} can be read by others; chmod 600 it", path.display())));
+    }
+    if found.len() != 32 {
+        return Err(io::Error::other(format!(
+            "{} is no cache key; remove it and a new one is made",
+            path.display()
+        )));
+    }
+    let mut key = [0; 32];
+    file.read_exact(&mut key)?;
+    Ok(key)
+}
+
+/// A name beside `path` that nobody else uses, in this process or another.
+fn temporary(path: &Path) -> io::Result<PathBuf> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    Ok(path.with_extension(format!("{:016x}.tmp", u64::from_le_bytes(random))))
+}
+
+fn create_new(path: &Path) -> io::Result<fs::File> {
+    fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// wasmtime gives its compatibility as something to hash; the standard hasher's result is no stable key.

@@ -8,7 +8,7 @@ use crate::limits::Limits;
 use crate::state::State;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use wasmtime::component::{Component, Instance, InstancePre, Linker};
+use wasmtime::component::{Component, Instance, InstancePre, Linker, ResourceTableError};
 use wasmtime::{Engine, Store, Trap, WasmBacktrace};
 
 /// Frames of a trap that are shown, the innermost first.
@@ -43,6 +43,16 @@ macro_rules! indices {
                         false => None,
                     },)*
                 })
+            }
+
+            /// Compares the types of all exports with the contract's. Types are only looked at in an instance, so without
+            /// this a wrong one would show in the first call.
+            pub(crate) fn check(&self, store: &mut Store<State>, instance: &Instance) -> wasmtime::Result<()> {
+                self.extension.load(&mut *store, instance)?;
+                $(if let Some(indices) = &self.$field {
+                    indices.load(&mut *store, instance)?;
+                })*
+                Ok(())
             }
         }
     };
@@ -116,6 +126,10 @@ pub(crate) fn failure(reason: wasmtime::Error, store: &mut Store<State>) -> Call
         };
         return CallError::Exhausted { resource, limit };
     }
+    if let Some(ResourceTableError::Full) = reason.downcast_ref() {
+        let limit = format!("{} at a time", state.limiter.resource_limit());
+        return CallError::Exhausted { resource: "open files, streams and timers", limit };
+    }
     let mut text = match (reason.downcast_ref::<Trap>(), reason.downcast_ref::<wasmtime_wasi::I32Exit>()) {
         (Some(trap), _) => trap.to_string(),
         (None, Some(exit)) => format!("it called exit with status {}", exit.0),
@@ -125,13 +139,7 @@ pub(crate) fn failure(reason: wasmtime::Error, store: &mut Store<State>) -> Call
         }
     };
     if let Some(backtrace) = reason.downcast_ref::<WasmBacktrace>() {
-        let frames: Vec<_> = backtrace
-            .frames()
-            .iter()
-            .filter_map(|frame| frame.func_name())
-            .take(SHOWN_FRAMES)
-            .map(|name| format!("{:#}", rustc_demangle::demangle(name)))
-            .collect();
+        let frames = shown_frames(backtrace);
         if !frames.is_empty() {
             text = format!("{text} (in {})", frames.join(", called by "));
         }
@@ -141,4 +149,19 @@ pub(crate) fn failure(reason: wasmtime::Error, store: &mut Store<State>) -> Call
         text = format!("{text}; it wrote: {}", stderr.trim());
     }
     CallError::Trapped { reason: printable(&text, 4 << 10) }
+}
+
+/// The innermost functions by name, without the machinery between a panic and its trap, which is the same in every one.
+fn shown_frames(backtrace: &WasmBacktrace) -> Vec<String> {
+    let named = backtrace.frames().iter().filter_map(|frame| frame.func_name());
+    let names: Vec<_> = named.map(|name| format!("{:#}", rustc_demangle::demangle(name))).collect();
+    let authors = names.iter().position(|name| !is_machinery(name)).unwrap_or(0);
+    names.into_iter().skip(authors).take(SHOWN_FRAMES).collect()
+}
+
+/// Functions of the standard libraries of Rust and C through which a panic or an exit ends.
+fn is_machinery(name: &str) -> bool {
+    const PREFIXES: [&str; 5] = ["std::", "core::", "alloc::", "__rustc", "<"];
+    const NAMES: [&str; 6] = ["abort", "exit", "_Exit", "exit_exit", "__wasilibc_exit", "rust_panic"];
+    PREFIXES.iter().any(|prefix| name.starts_with(prefix)) || NAMES.contains(&name)
 }

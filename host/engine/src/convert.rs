@@ -2,6 +2,7 @@
 
 use crate::bindings::capstan::extension::types;
 use crate::error::CallError;
+use crate::import::printable;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use capstan_ports::message::{Content, ToolCall};
@@ -39,16 +40,24 @@ pub(crate) fn content_to_guest(content: &[Content]) -> Vec<types::Content> {
         .collect()
 }
 
-pub(crate) fn content_from_guest(content: Vec<types::Content>) -> Vec<Content> {
+/// The kinds of pictures that models take. Any other would be refused by the provider, with every later request of the
+/// session.
+const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+pub(crate) fn content_from_guest(content: Vec<types::Content>) -> Result<Vec<Content>, CallError> {
     content
         .into_iter()
         .map(|piece| match piece {
-            types::Content::Text(text) => Content::Text { text },
+            types::Content::Text(text) => Ok(Content::Text { text }),
+            types::Content::Image(image) if !PICTURES.contains(&image.media_type.as_str()) => {
+                let found = printable(&image.media_type, 60);
+                Err(CallError::Garbage { reason: format!("`{found}` is none of {}", PICTURES.join(", ")) })
+            }
             types::Content::Image(image) => {
-                Content::Image { data: BASE64.encode(image.data), mime_type: image.media_type }
+                Ok(Content::Image { data: BASE64.encode(image.data), mime_type: image.media_type })
             }
             types::Content::Thinking(thinking) => {
-                Content::Thinking { thinking, thinking_signature: None, redacted: false }
+                Ok(Content::Thinking { thinking, thinking_signature: None, redacted: false })
             }
         })
         .collect()
@@ -64,7 +73,7 @@ pub(crate) fn result_to_guest(outcome: &ToolOutcome) -> types::ToolResult {
 
 pub(crate) fn result_from_guest(result: types::ToolResult) -> Result<ToolOutcome, CallError> {
     Ok(ToolOutcome {
-        content: content_from_guest(result.content),
+        content: content_from_guest(result.content)?,
         details: result.details.map(|text| json(&text, "details")).transpose()?,
         is_error: result.is_error,
         terminate: false,

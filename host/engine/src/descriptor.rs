@@ -14,6 +14,10 @@ use capstan_ports::tool::{Execution, ToolDefinition};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
+/// Raised whenever the rules below change: what was accepted by older ones is then checked again instead of being taken from
+/// the cache.
+pub(crate) const RULES: u32 = 2;
+
 const MAX_DESCRIPTION_BYTES: usize = 8 << 10;
 const MAX_LINE_BYTES: usize = 400;
 const MAX_SCHEMA_BYTES: usize = 256 << 10;
@@ -79,11 +83,33 @@ fn visible(subject: &str, text: &str, max_bytes: usize) -> Result<(), LoadProble
 }
 
 fn line(subject: &str, text: &str) -> Result<(), LoadProblem> {
-    visible(subject, text, MAX_LINE_BYTES)?;
-    if text.trim().is_empty() || text.contains('\n') {
+    short(subject, text)?;
+    if text.trim().is_empty() {
         return Err(bad(subject, "it must be one line of text"));
     }
     Ok(())
+}
+
+/// One line or nothing. A second line could pass for one of the host's own on the screen where the user decides.
+fn short(subject: &str, text: &str) -> Result<(), LoadProblem> {
+    visible(subject, text, MAX_LINE_BYTES)?;
+    if text.contains(['\n', '\t']) {
+        return Err(bad(subject, "it must be one line of text"));
+    }
+    Ok(())
+}
+
+/// Every text in a schema: the model reads them as it reads the description.
+fn visible_within(subject: &str, value: &Value) -> Result<(), LoadProblem> {
+    match value {
+        Value::String(text) => visible(subject, text, MAX_SCHEMA_BYTES),
+        Value::Array(items) => items.iter().try_for_each(|item| visible_within(subject, item)),
+        Value::Object(fields) => fields.iter().try_for_each(|(key, value)| {
+            visible(subject, key, MAX_SCHEMA_BYTES)?;
+            visible_within(subject, value)
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+    }
 }
 
 fn bounded<T>(subject: &str, items: &[T]) -> Result<(), LoadProblem> {
@@ -113,7 +139,7 @@ fn tools(raw: Vec<wit::Tool>) -> Result<Vec<ToolDefinition>, LoadProblem> {
                     "the model needs one to know when to call",
                 ));
             }
-            visible(&format!("{subject}: label"), &tool.label, MAX_LINE_BYTES)?;
+            short(&format!("{subject}: label"), &tool.label)?;
             let parameters = schema(&format!("{subject}: parameters"), &tool.parameters)?;
             if parameters.get("type").and_then(Value::as_str) != Some("object") {
                 return Err(bad(format!("{subject}: parameters"), "the schema's `type` must be `object`"));
@@ -144,6 +170,7 @@ fn schema(subject: &str, text: &str) -> Result<Value, LoadProblem> {
     if !value.is_object() {
         return Err(bad(subject, "it must be a JSON Schema object"));
     }
+    visible_within(subject, &value)?;
     if let Some(reference) = remote_reference(&value) {
         return Err(bad(
             subject,
@@ -183,6 +210,7 @@ fn hooks(raw: Vec<wit::Hook>, exports: &BTreeSet<Interface>) -> Result<Vec<HookD
         }
         bounded(&subject, &hook.tools)?;
         for pattern in &hook.tools {
+            short(&format!("{subject}: tools"), pattern)?;
             globset::Glob::new(pattern)
                 .map_err(|reason| bad(format!("{subject}: tools"), format!("not a glob: {reason}")))?;
         }
@@ -272,7 +300,7 @@ fn requests(raw: Vec<wit::Request>) -> Result<Vec<CapabilityRequest>, LoadProble
         .map(|request| {
             let capability = capability(request.capability);
             let subject = format!("request to {}", printable(&capability.to_string(), 200));
-            visible(&subject, &capability.to_string(), MAX_LINE_BYTES)?;
+            line(&subject, &capability.to_string())?;
             line(&format!("{subject}: reason"), &request.reason)?;
             Ok(CapabilityRequest { capability, reason: request.reason, required: request.required })
         })

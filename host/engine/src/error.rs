@@ -2,6 +2,7 @@
 
 use crate::abi::Interface;
 use capstan_policy::PolicyError;
+use capstan_ports::extension::Capability;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -123,6 +124,14 @@ pub enum LoadProblem {
         #[source]
         source: PolicyError,
     },
+    /// A granted capability that nothing in this version would hold to its bounds.
+    #[error(
+        "this version cannot enforce the grant to {capability}, so the extension stays off; revoke it, or use a newer version"
+    )]
+    Unenforceable {
+        /// What was granted.
+        capability: Capability,
+    },
     /// A granted directory is not there.
     #[error("the granted directory {path} cannot be opened ({source}); create it, or revoke and allow again")]
     Directory {
@@ -160,8 +169,8 @@ pub enum CallError {
         /// The trap, what it last wrote to stderr, and the innermost frames.
         reason: String,
     },
-    /// It answered something out of form.
-    #[error("it answered something that the contract does not allow: {reason}")]
+    /// It answered something out of form, or asked a host function for something out of bounds.
+    #[error("it did something that the contract does not allow: {reason}")]
     Garbage {
         /// What.
         reason: String,

@@ -2,7 +2,7 @@
 
 use crate::abi::Interface;
 use crate::call::{Code, Guest, bounded, failure};
-use crate::error::{CallError, LoadError};
+use crate::error::{CallError, LoadError, LoadProblem};
 use crate::hook::ComponentHook;
 use crate::inspect::Inspected;
 use crate::limits::{Limits, Role};
@@ -75,15 +75,19 @@ impl Sandbox {
     /// Puts an extension into force with exactly these capabilities.
     ///
     /// # Errors
-    /// When a granted directory does not exist or would reach the host's own files.
+    /// When a granted directory does not exist or would reach the host's own files, and when something is granted that this
+    /// version cannot enforce.
     pub fn extension(
         &self,
         inspected: Inspected,
         effective: Effective,
         settings: &ExtensionSettings,
     ) -> Result<Extension, LoadError> {
-        let world = World::of(&effective, &settings.places)
-            .map_err(|problem| LoadError { file: inspected.path.clone(), problem })?;
+        let unusable = |problem| LoadError { file: inspected.path.clone(), problem };
+        if let Some(capability) = effective.iter().find(|capability| !can_enforce(capability)) {
+            return Err(unusable(LoadProblem::Unenforceable { capability: capability.clone() }));
+        }
+        let world = World::of(&effective, &settings.places).map_err(unusable)?;
         let shared = Shared {
             sandbox: self.clone(),
             name: Arc::from(inspected.surface.descriptor.id.as_str()),
@@ -214,12 +218,7 @@ impl Extension {
     async fn instantiate(&self, code: &Code, scope: Scope, limits: &Limits) -> Result<Guest, CallError> {
         let captured = Captured::default();
         let wasi = match code.imports_wasi {
-            true => Some(
-                self.shared
-                    .world
-                    .context(&captured)
-                    .map_err(|reason| CallError::NotStarted { reason: format!("{reason:#}") })?,
-            ),
+            true => Some(self.shared.world.context(&captured)?),
             false => None,
         };
         code.instantiate(self.shared.sandbox.engine(), State::new(wasi, captured, scope, limits), limits)

@@ -202,7 +202,7 @@ impl ComponentHook {
             return Err(CallError::Powerless { action: "rewrite a result", power: "rewrite-result" });
         }
         Ok(Amendment {
-            content: raw.content.map(convert::content_from_guest),
+            content: raw.content.map(convert::content_from_guest).transpose()?,
             details: raw.details.map(|text| convert::json(&text, "details")).transpose()?,
             is_error: raw.is_error,
             terminate: raw.terminate,

@@ -3,6 +3,8 @@
 
 mod always;
 mod denied;
+mod files;
+mod timers;
 
 pub(crate) use always::printable;
 
@@ -18,6 +20,8 @@ pub(crate) fn linker(engine: &Engine) -> Result<Linker<State>, EngineError> {
         |source: wasmtime::Error| EngineError { action: "linking host functions", source: source.into() };
     let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker).map_err(failed)?;
+    files::add_to_linker(&mut linker).map_err(failed)?;
+    timers::add_to_linker(&mut linker).map_err(failed)?;
     bindings::Everything::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state).map_err(failed)?;
     Ok(linker)
 }

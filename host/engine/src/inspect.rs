@@ -11,9 +11,11 @@ use crate::sandbox::Sandbox;
 use crate::state::{Scope, State};
 use crate::wasi::{Captured, deterministic_context};
 use capstan_ports::extension::{Descriptor, Digest};
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -129,10 +131,7 @@ impl Sandbox {
     }
 
     /// Imports and exports by name, with everything refused that this host does not speak.
-    fn names(
-        &self,
-        component: &Component,
-    ) -> Result<(Vec<String>, BTreeSet<Interface>, Vec<String>), LoadProblem> {
+    fn names(&self, component: &Component) -> Result<Names, LoadProblem> {
         let ty = component.component_type();
         let mut exports = BTreeSet::new();
         let mut others = Vec::new();
@@ -178,17 +177,23 @@ impl Sandbox {
         let state = State::new(Some(deterministic_context(&captured)), captured, scope, &limits);
         let work = async {
             let mut guest = code.instantiate(self.engine(), state, &limits).await?;
+            if let Err(reason) = code.indices.check(&mut guest.store, &guest.instance) {
+                return Ok(Err(LoadProblem::TypeMismatch { reason: one_line(&reason) }));
+            }
             let answer = async {
                 let exports = code.indices.extension.load(&mut guest.store, &guest.instance)?;
                 exports.call_describe(&mut guest.store).await
             };
-            answer.await.map_err(|reason| failure(reason, &mut guest.store))
+            answer.await.map(Ok).map_err(|reason| failure(reason, &mut guest.store))
         };
         crate::call::bounded(limits.deadline, &CancellationToken::new(), work)
             .await
-            .map_err(|source| LoadProblem::Describe { source })
+            .map_err(|source| LoadProblem::Describe { source })?
     }
 }
+
+/// Imports, exports of the contract, and other exports.
+type Names = (Vec<String>, BTreeSet<Interface>, Vec<String>);
 
 /// Host packages that the linker provides.
 const WASI: [&str; 6] =
@@ -210,7 +215,10 @@ fn check_import(name: &str) -> Result<(), LoadProblem> {
 
 fn read(path: &Path) -> Result<Vec<u8>, LoadProblem> {
     let unreadable = |source| LoadProblem::Unreadable { source };
-    let mut file = std::fs::File::open(path).map_err(unreadable)?;
+    // Opening a pipe would wait for its other end.
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    let mut file = options.open(path).map_err(unreadable)?;
     let found = file.metadata().map_err(unreadable)?;
     if !found.is_file() {
         return Err(unreadable(std::io::Error::other("it is not a regular file")));

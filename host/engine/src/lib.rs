@@ -17,6 +17,7 @@ pub mod cache;
 mod call;
 mod convert;
 mod descriptor;
+mod directory;
 pub mod error;
 mod extension;
 mod hook;

@@ -28,7 +28,8 @@ pub struct Limits {
     pub parts: usize,
     /// Bytes that one host call may copy out of the guest. Hit: the call traps.
     pub hostcall_bytes: usize,
-    /// Open resources (files, streams, pollables). Hit: the host call that would open one more fails.
+    /// Open resources (files, streams, pollables). Hit: the host call that would open one more ends the call. All calls
+    /// together must leave the host descriptors of its own, of which many systems give a process 1,024.
     pub resources: usize,
     /// Bytes that may be passed *into* the guest; wasmtime does not limit this direction. Hit: the call is not made.
     pub input_bytes: usize,
@@ -86,7 +87,7 @@ impl Limits {
                 table_elements: 100_000,
                 parts: 32,
                 hostcall_bytes: 8 << 20,
-                resources: 1_024,
+                resources: 256,
                 input_bytes: 8 << 20,
                 log_lines: 1_000,
                 log_line_bytes: 4 << 10,

@@ -1,13 +1,14 @@
 //! What a store holds while a guest runs: its WASI world, its limits, and the call that it serves.
 
 use crate::limits::Limits;
-use crate::wasi::Captured;
+use crate::wasi::{Captured, Time, Wasi};
 use capstan_ports::tool::{NoProgress, Progress};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use wasmtime::ResourceLimiter;
 use wasmtime::component::ResourceTable;
-use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+use wasmtime_wasi::filesystem::Dir;
+use wasmtime_wasi::{WasiCtxView, WasiView};
 
 /// The call that a guest serves at the moment. An instance that lives longer than one call gets a new one for each.
 pub(crate) struct Scope {
@@ -38,7 +39,7 @@ impl Scope {
 /// The data of a store.
 pub(crate) struct State {
     /// Built on first use for components that import no WASI; nothing in it is granted then.
-    wasi: Option<WasiCtx>,
+    wasi: Option<Wasi>,
     table: ResourceTable,
     pub(crate) limiter: Limiter,
     pub(crate) scope: Scope,
@@ -46,17 +47,27 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(wasi: Option<WasiCtx>, captured: Captured, scope: Scope, limits: &Limits) -> Self {
+    pub(crate) fn new(wasi: Option<Wasi>, captured: Captured, scope: Scope, limits: &Limits) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.resources);
         Self { wasi, table, limiter: Limiter::new(limits), scope, captured }
+    }
+
+    /// Whether this is the world of `describe`.
+    pub(crate) fn time_stands_still(&self) -> bool {
+        self.wasi.as_ref().is_some_and(|wasi| wasi.time == Time::StandsStill)
+    }
+
+    /// The granted directories and their names in the guest.
+    pub(crate) fn granted(&self) -> &[(Dir, String)] {
+        self.wasi.as_ref().map_or(&[], |wasi| &wasi.directories)
     }
 }
 
 impl WasiView for State {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        let ctx = self.wasi.get_or_insert_with(|| WasiCtxBuilder::new().build());
-        WasiCtxView { ctx, table: &mut self.table }
+        let wasi = self.wasi.get_or_insert_with(Wasi::nothing);
+        WasiCtxView { ctx: &mut wasi.context, table: &mut self.table }
     }
 }
 
@@ -68,6 +79,7 @@ pub(crate) struct Limiter {
     last_growth: usize,
     table_limit: usize,
     parts: usize,
+    resources: usize,
     /// What was refused first, for the error that follows.
     pub(crate) refused: Option<&'static str>,
 }
@@ -80,12 +92,18 @@ impl Limiter {
             last_growth: 0,
             table_limit: limits.table_elements,
             parts: limits.parts,
+            resources: limits.resources,
             refused: None,
         }
     }
 
     pub(crate) fn memory_limit(&self) -> usize {
         self.memory_limit
+    }
+
+    /// Kept by the resource table; only for the error.
+    pub(crate) fn resource_limit(&self) -> usize {
+        self.resources
     }
 }
 

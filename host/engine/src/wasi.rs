@@ -1,7 +1,8 @@
 //! The WASI world of a guest: exactly what was granted, and otherwise empty. No arguments, no inherited environment, closed
 //! stdin, bounded stdout and stderr, no sockets, a clock without fine resolution.
 
-use crate::error::LoadProblem;
+use crate::directory;
+use crate::error::{CallError, LoadProblem};
 use crate::limits::MAX_STDIO_BYTES;
 use bytes::Bytes;
 use capstan_policy::Effective;
@@ -12,11 +13,36 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
+use wasmtime_wasi::filesystem::Dir;
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
-use wasmtime_wasi::{Deterministic, FsPerms, HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder};
+use wasmtime_wasi::{
+    Deterministic, FsPerms, HostMonotonicClock, HostWallClock, OpenMode, WasiCtx, WasiCtxBuilder,
+};
 
 /// Random bytes that one WASI call may ask for.
 const MAX_RANDOM_BYTES: u64 = 64 << 10;
+
+/// What one instance has of WASI.
+pub(crate) struct Wasi {
+    pub(crate) context: WasiCtx,
+    /// The granted directories, open, and their names in the guest.
+    pub(crate) directories: Vec<(Dir, String)>,
+    pub(crate) time: Time,
+}
+
+/// Whether clocks run and timers wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Time {
+    Runs,
+    StandsStill,
+}
+
+impl Wasi {
+    /// For guests that import no WASI and still must have some.
+    pub(crate) fn nothing() -> Self {
+        Self { context: WasiCtxBuilder::new().build(), directories: Vec::new(), time: Time::Runs }
+    }
+}
 
 /// What a guest is given of the machine, resolved once when the extension is set up.
 #[derive(Debug, Clone, Default)]
@@ -34,10 +60,11 @@ impl World {
                 Capability::Directory { path, access } => {
                     let mut directory =
                         resolve(path, *access, places).map_err(|source| LoadProblem::Grant { source })?;
-                    directory.host = directory
-                        .host
-                        .canonicalize()
-                        .map_err(|source| LoadProblem::Directory { path: directory.host.clone(), source })?;
+                    let unusable = |source| LoadProblem::Directory { path: directory.host.clone(), source };
+                    let host = directory.host.canonicalize().map_err(unusable)?;
+                    // What is no directory is refused now and not at the first call.
+                    directory::open(&host).map_err(unusable)?;
+                    directory.host = host;
                     check_reach(path, &directory.host, places)
                         .map_err(|source| LoadProblem::Grant { source })?;
                     world.directories.push(directory);
@@ -62,7 +89,7 @@ impl World {
     }
 
     /// A fresh context for one instance.
-    pub(crate) fn context(&self, captured: &Captured) -> wasmtime::Result<WasiCtx> {
+    pub(crate) fn context(&self, captured: &Captured) -> Result<Wasi, CallError> {
         let mut builder = WasiCtxBuilder::new();
         builder
             .stdout(captured.stdout.clone())
@@ -71,31 +98,35 @@ impl World {
             .monotonic_clock(CoarseClock::default())
             .max_random_size(MAX_RANDOM_BYTES)
             .envs(&self.environment);
-        for directory in &self.directories {
-            // The path was canonical when it was granted. If it is not any more, somebody put a symbolic link in its way,
-            // and what it leads to was never granted.
-            let now = directory.host.canonicalize()?;
-            if now != directory.host {
-                return Err(wasmtime::Error::msg(format!(
-                    "the granted directory {} now leads to {}; allow the extension again if that is meant",
-                    directory.host.display(),
-                    now.display()
-                )));
-            }
-            let perms = match directory.access {
-                Access::ReadOnly => FsPerms::ReadOnly,
-                Access::ReadWrite => FsPerms::ReadWrite,
-            };
-            builder.preopened_dir(&directory.host, &directory.guest, perms)?;
-        }
-        Ok(builder.build())
+        let directories = self.directories.iter().map(opened).collect::<Result<_, _>>()?;
+        Ok(Wasi { context: builder.build(), directories, time: Time::Runs })
     }
+}
+
+/// Opened for each instance anew, so that a directory that was replaced (by a checkout, say) is the new one.
+fn opened(granted: &ResolvedDirectory) -> Result<(Dir, String), CallError> {
+    let file = directory::open(&granted.host).map_err(|reason| {
+        tracing::warn!(directory = %granted.host.display(), %reason, "a granted directory cannot be opened");
+        // The model reads this, so it holds the guest's name only.
+        CallError::NotStarted {
+            reason: format!(
+                "the granted directory {} is not where it was ({reason}); it was removed, or a link was put in its way. \
+                 Put it back, or allow the extension again if the new one is meant",
+                granted.guest
+            ),
+        }
+    })?;
+    let (perms, mode) = match granted.access {
+        Access::ReadOnly => (FsPerms::ReadOnly, OpenMode::READ),
+        Access::ReadWrite => (FsPerms::ReadWrite, OpenMode::READ | OpenMode::WRITE),
+    };
+    Ok((Dir::new(file, perms, mode, false), granted.guest.clone()))
 }
 
 /// The world of `describe`: nothing granted, the clock stopped, the random numbers always the same, so that the answer can
 /// depend on nothing but the bytes of the extension.
-pub(crate) fn deterministic_context(captured: &Captured) -> WasiCtx {
-    WasiCtxBuilder::new()
+pub(crate) fn deterministic_context(captured: &Captured) -> Wasi {
+    let context = WasiCtxBuilder::new()
         .stdout(captured.stdout.clone())
         .stderr(captured.stderr.clone())
         .wall_clock(FrozenClock)
@@ -104,7 +135,8 @@ pub(crate) fn deterministic_context(captured: &Captured) -> WasiCtx {
         .insecure_random(Deterministic::new(vec![0xa5; 32]))
         .insecure_random_seed(0)
         .max_random_size(MAX_RANDOM_BYTES)
-        .build()
+        .build();
+    Wasi { context, directories: Vec::new(), time: Time::StandsStill }
 }
 
 /// Stdout and stderr of a guest, kept for the log and for the message of a trap.

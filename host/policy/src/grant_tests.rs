@@ -1,6 +1,6 @@
 use super::*;
-use proptest::prelude::*;
 use capstan_ports::extension::Access;
+use proptest::prelude::*;
 
 fn digest(byte: u8) -> Digest {
     Digest([byte; 32])

@@ -7,12 +7,14 @@
 //! - [`directory`]: which host directory a request means, and which directories no grant can reach.
 //! - [`permission`]: what the built-in tools may do in which mode.
 //! - [`name`]: which tool names are refused.
+//! - [`text`]: which characters are shown escaped.
 
 pub mod directory;
 pub mod error;
 pub mod grant;
 pub mod name;
 pub mod permission;
+pub mod text;
 
 pub use directory::{Places, ResolvedDirectory};
 pub use error::PolicyError;

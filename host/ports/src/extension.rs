@@ -142,8 +142,10 @@ pub enum Power {
 }
 
 /// One thing that an extension can be allowed.
+///
+/// Fields that nobody knows are refused: one of them might have been meant as a restriction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Capability {
     /// Files below a directory of the host.
     Directory {

@@ -1,7 +1,7 @@
 //! The product as a process: how soon it asks the model, and how soon it asks again.
 
 use crate::Subject;
-use crate::driven::{Installation, read_two_lines, shell_true, synced_appends};
+use crate::driven::{Installation, bare_shells, read_two_lines, shell_true, synced_appends};
 use crate::figure::{Figures, Unit};
 use anyhow::Result;
 
@@ -46,6 +46,7 @@ pub(crate) fn measure(subject: &Subject, figures: &mut Figures) -> Result<()> {
     if shell {
         let run = installation.run(&["--permissions", "all"], "bash", shell_true(), ROUNDS)?;
         figures.times("client_round_shell", Unit::Milliseconds, Some(5.0), &run.rounds());
+        figures.times("bare_shell", Unit::Milliseconds, None, &bare_shells(ROUNDS)?);
         peaks.push(run.peak_kib);
     }
     if read || memory {

@@ -59,12 +59,14 @@ impl<'a> Installation<'a> {
         std::fs::write(installation.path("workspace/src/lib.rs"), "pub fn nothing() {}\n")?;
         for name in ["repo-map.wasm", "command-guard.wasm"] {
             let from = subject.extensions.join(name);
-            std::fs::copy(&from, extensions.join(name)).with_context(|| {
-                format!("{} is missing; `cargo xtask setup` builds it", from.display())
-            })?;
+            std::fs::copy(&from, extensions.join(name))
+                .with_context(|| format!("{} is missing; `cargo xtask setup` builds it", from.display()))?;
         }
         // Compiles both and keeps the code, so that no measured run does.
-        let allowed = installation.command("http://127.0.0.1:9").args(["ext", "allow", "repo-map", "--yes"]).output()?;
+        let allowed = installation
+            .command("http://127.0.0.1:9")
+            .args(["ext", "allow", "repo-map", "--yes"])
+            .output()?;
         ensure!(allowed.status.success(), "repo-map could not be allowed: {}", complaint(&allowed));
         Ok(installation)
     }
@@ -91,7 +93,13 @@ impl<'a> Installation<'a> {
     }
 
     /// One run whose model makes this call `rounds` times and then ends the turn.
-    pub(crate) fn run(&self, flags: &[&str], tool: &'static str, arguments: Value, rounds: usize) -> Result<Run> {
+    pub(crate) fn run(
+        &self,
+        flags: &[&str],
+        tool: &'static str,
+        arguments: Value,
+        rounds: usize,
+    ) -> Result<Run> {
         let pid = Arc::new(AtomicU32::new(0));
         let peak = Arc::new(AtomicU32::new(0));
         let script = {
@@ -158,6 +166,18 @@ pub(crate) fn synced_appends(folder: &Path, bytes: usize, times: usize) -> Resul
         let began = Instant::now();
         file.write_all(&line)?;
         file.as_file().sync_data()?;
+        taken.push(began.elapsed());
+    }
+    Ok(taken)
+}
+
+/// Times of the shell alone, doing nothing: what no host can be quicker than.
+pub(crate) fn bare_shells(times: usize) -> Result<Vec<Duration>> {
+    let mut taken = Vec::with_capacity(times);
+    for _ in 0..times {
+        let began = Instant::now();
+        let status = Command::new("/bin/bash").args(["-c", "--", "true"]).stdin(Stdio::null()).status()?;
+        ensure!(status.success(), "the shell failed");
         taken.push(began.elapsed());
     }
     Ok(taken)

@@ -135,7 +135,7 @@ impl Figures {
         );
         for figure in &self.taken {
             let goal = figure.goal.map(|goal| format!("<= {goal}")).unwrap_or_default();
-            let against = figure.against.map(|against| format!("  of {against}")).unwrap_or_default();
+            let against = figure.against.map(|against| format!("  against {against}")).unwrap_or_default();
             let [p50, p95, p99] = [figure.p50, figure.p95, figure.p99].map(shown);
             // Writing to a string does not fail.
             let _infallible = writeln!(

@@ -8,6 +8,8 @@ use capstan_engine::Sandbox;
 use capstan_ports::hook::{GateVerdict, Hook};
 use capstan_ports::message::ToolCall;
 use capstan_tests::guest::Guest;
+use capstan_tests::sandboxed::call;
+use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -42,6 +44,9 @@ pub(crate) fn measure(subject: &Subject, figures: &mut Figures) -> Result<()> {
                 "hook_fresh_guard" => subject.extensions.join("command-guard.wasm"),
                 _ => bench.place.file("kept.wasm", &bare(Kept::Yes).build()?)?,
             };
+            if name == FRESH {
+                runtime()?.block_on(bench.looks_at_arguments(&file))?;
+            }
             let goal = matches!(name, FRESH | "hook_fresh_bare").then_some(10.0);
             let times = runtime()?.block_on(bench.calls(&file))?;
             figures.times(name, Unit::Microseconds, goal, &times);
@@ -92,6 +97,14 @@ impl Bench<'_> {
         Ok(times)
     }
 
+    /// Makes sure that the minimal gate is one, and not merely quick.
+    async fn looks_at_arguments(&self, file: &Path) -> Result<()> {
+        let marked = call("bash", json!({ "command": "echo minimal-gate-must-block-this" }));
+        let verdict = self.hook(file).await?.before_tool_call(&context(), &marked).await?;
+        ensure!(matches!(verdict, GateVerdict::Block(_)), "{} does not block: {verdict:?}", file.display());
+        Ok(())
+    }
+
     async fn hook(&self, file: &Path) -> Result<Arc<dyn Hook>> {
         if !file.is_file() {
             bail!("{} is missing; `cargo xtask setup` builds it", file.display());
@@ -103,7 +116,7 @@ impl Bench<'_> {
 
 /// The same gate as a process, as many agents have their hooks: the call as JSON on stdin, the verdict as the exit code.
 fn spawns(call: &ToolCall) -> Result<Vec<Duration>> {
-    let json = serde_json::to_vec(&serde_json::json!({
+    let json = serde_json::to_vec(&json!({
         "session_id": "test",
         "tool_name": call.name,
         "tool_input": call.arguments,

@@ -35,7 +35,8 @@ pub(crate) fn measure(subject: &Subject, figures: &mut Figures) -> Result<()> {
             }
             let ready = began.elapsed();
             // Another handle of the same file, whose code is still on disk.
-            let hook = place.extension(&sandbox, &files[0]).await?.hook().context("command-guard has a hook")?;
+            let hook =
+                place.extension(&sandbox, &files[0]).await?.hook().context("command-guard has a hook")?;
             let began = Instant::now();
             hook.before_tool_call(&context(), &shell_call()).await?;
             anyhow::Ok::<(Duration, Duration)>((ready, began.elapsed()))
@@ -46,7 +47,9 @@ pub(crate) fn measure(subject: &Subject, figures: &mut Figures) -> Result<()> {
             firsts.push(first);
         }
     }
-    for (wanted, name, times) in [(new, names[0], news), (ready, names[1], readies), (first, names[2], firsts)] {
+    for (wanted, name, times) in
+        [(new, names[0], news), (ready, names[1], readies), (first, names[2], firsts)]
+    {
         if wanted {
             figures.times(name, Unit::Milliseconds, None, &times);
         }

@@ -54,7 +54,8 @@ fn main() -> Result<()> {
     let args = Args::parse();
     let guests = args.guests.unwrap_or_else(|| args.extensions.with_file_name("guests"));
     let absolute = |path: &PathBuf| {
-        path.canonicalize().with_context(|| format!("{} is missing; `cargo xtask bench` builds it", path.display()))
+        path.canonicalize()
+            .with_context(|| format!("{} is missing; `cargo xtask bench` builds it", path.display()))
     };
     let subject =
         Subject { capstan: absolute(&args.capstan)?, extensions: absolute(&args.extensions)?, guests };

@@ -39,7 +39,8 @@ impl Place {
         let held = requests.iter().map(|request| request.capability.clone()).collect();
         let effective = Effective::of(requests, &held);
         let root = self.root.path().canonicalize()?;
-        let places = Places { workspace: root.join("workspace"), home: None, protected: vec![root.join("data")] };
+        let places =
+            Places { workspace: root.join("workspace"), home: None, protected: vec![root.join("data")] };
         Ok(sandbox.extension(inspected, effective, &ExtensionSettings { config: json!({}), places })?)
     }
 

@@ -7,6 +7,8 @@ use super::Guest;
 pub struct Tool {
     /// Its name.
     pub name: String,
+    /// For screens.
+    pub label: String,
     /// Its description.
     pub description: String,
     /// JSON Schema of its arguments.
@@ -20,6 +22,7 @@ impl Tool {
     pub fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
+            label: String::new(),
             description: format!("The tool {name}."),
             parameters: r#"{"type":"object"}"#.to_owned(),
             sequential: false,
@@ -101,7 +104,7 @@ pub(super) fn encode(guest: &Guest, base: u32) -> (Vec<u8>, u32) {
         .map(|tool| {
             [
                 layout.text(&tool.name),
-                layout.text(""),
+                layout.text(&tool.label),
                 layout.text(&tool.description),
                 layout.text(&tool.parameters),
                 word(tool.sequential.into()),

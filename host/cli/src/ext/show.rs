@@ -112,7 +112,7 @@ pub(super) fn inspected(
     let mut out = String::new();
     writeln!(out, "{BOLD}{}{BOLD:#} {}  {state}", descriptor.id, visible(&descriptor.version))?;
     writeln!(out, "  {}", visible(&descriptor.summary))?;
-    writeln!(out, "  file     {} ({} bytes)", file.path.display(), file.bytes)?;
+    writeln!(out, "  file     {} ({} bytes)", screen::path(&file.path), file.bytes)?;
     writeln!(out, "  digest   {:?}", file.digest)?;
     let exports: Vec<_> = file.surface.exports.iter().map(|interface: &Interface| interface.name()).collect();
     writeln!(out, "  exports  {}", exports.join(", "))?;

@@ -6,11 +6,15 @@ use crate::screen::{self, WARN, visible};
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use capstan_ports::message::ToolCall;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Before a line for the model.
+pub(super) const PROMPT: &str = "> ";
 
 /// What came from the keyboard.
 pub(super) enum Line {
@@ -27,6 +31,8 @@ pub(crate) struct Terminal {
     editor: Arc<Mutex<DefaultEditor>>,
     history: Option<PathBuf>,
     interactive: bool,
+    /// The modes that the shell had set.
+    modes: Option<Termios>,
 }
 
 impl Terminal {
@@ -38,12 +44,28 @@ impl Terminal {
         if let Some(path) = history.as_ref().filter(|path| path.exists()) {
             editor.load_history(path).with_context(|| format!("{} cannot be read", path.display()))?;
         }
-        Ok(Self { editor: Arc::new(Mutex::new(editor)), history, interactive })
+        let modes = match interactive {
+            true => Some(tcgetattr(std::io::stdin()).context("the terminal does not tell its modes")?),
+            false => None,
+        };
+        Ok(Self { editor: Arc::new(Mutex::new(editor)), history, interactive, modes })
     }
 
     /// Whether a person is there.
     pub(super) fn is_interactive(&self) -> bool {
         self.interactive
+    }
+
+    /// Gives the terminal back as the shell had it, while a line is still being read. Reading cannot be called off.
+    pub(super) fn restore(&self) {
+        let Some(modes) = &self.modes else { return };
+        // Ends the pasting mode that line editing has switched on.
+        if let Err(reason) = screen::show("\u{1b}[?2004l\n") {
+            tracing::debug!(%reason, "the screen cannot be written");
+        }
+        if let Err(reason) = tcsetattr(std::io::stdin(), OptionalActions::Now, modes) {
+            tracing::warn!(%reason, "the terminal could not be given back; `reset` mends it");
+        }
     }
 
     /// The next line. What is typed at the prompt is kept in the history; answers to questions are not.
@@ -52,7 +74,7 @@ impl Terminal {
         let read = tokio::task::spawn_blocking(move || {
             let mut editor = editor.lock().unwrap_or_else(PoisonError::into_inner);
             let line = editor.readline(&text);
-            if let (Ok(line), Some(path), "> ") = (&line, &history, text.as_str()) {
+            if let (Ok(line), Some(path), PROMPT) = (&line, &history, text.as_str()) {
                 editor.add_history_entry(line)?;
                 editor.append_history(path)?;
             }

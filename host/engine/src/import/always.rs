@@ -2,6 +2,7 @@
 
 use crate::bindings::capstan::extension::{cancellation, config, events, log, progress, types};
 use crate::state::State;
+use capstan_policy::text::is_hidden;
 use capstan_ports::tool::ToolOutcome;
 
 /// Longest progress text, in bytes.
@@ -55,14 +56,11 @@ impl events::Host for State {
     }
 }
 
-/// `text` with everything escaped that a terminal would act on or an eye would miss: control characters but newline and
-/// tab, bidirectional overrides, zero-width characters. Cut at `max_bytes`, at a character.
+/// `text` with everything escaped that a terminal would act on or an eye would miss. Cut at `max_bytes`, at a character.
 pub(crate) fn printable(text: &str, max_bytes: usize) -> String {
     let mut shown = String::with_capacity(text.len().min(max_bytes));
     for c in cut(text, max_bytes).chars() {
-        let hidden = matches!(c,
-            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{061c}');
-        if hidden || (c.is_control() && c != '\n' && c != '\t') {
+        if is_hidden(c) {
             shown.extend(c.escape_unicode());
         } else {
             shown.push(c);

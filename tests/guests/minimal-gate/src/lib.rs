@@ -1,5 +1,5 @@
 //! The least that a gate written with the SDK can be. It looks at the arguments as a gate does, and lets everything pass
-//! but one text, so that a test can tell that it was asked.
+//! but one text, so that the benchmark can tell that it was asked.
 
 use capstan_sdk::prelude::*;
 

@@ -37,8 +37,9 @@ fn probe(arguments: Arguments, call: &Call) -> Result<String> {
 /// Everything that could differ between two runs, in one line.
 fn summary() -> String {
     format!(
-        "Probes the sandbox: {} {} {:?} {:?}",
+        "Probes the sandbox: {} {} {} {:?} {:?}",
         machine::clocks(),
+        machine::race(),
         machine::random(),
         machine::environment(),
         files::granted()
