@@ -274,3 +274,27 @@ async fn another_folder_of_extensions_can_be_named_for_one_run() -> Result<()> {
     assert!(Conversation::of(&requests[1]).tool("work").is_err());
     Ok(())
 }
+
+// T11, T12: a trusted project cannot switch off what the user installed by shipping a file of the same name.
+#[tokio::test]
+async fn a_projects_file_takes_no_name_from_the_users_own() -> Result<()> {
+    let product = product!()?;
+    product.install(&tool("keeper", "work"))?;
+    let folder = product.workspace().join(".capstan/extensions");
+    std::fs::create_dir_all(&folder)?;
+    std::fs::write(folder.join("same-id.wasm"), tool("keeper", "other").build()?)?;
+    std::fs::write(folder.join("same-tool.wasm"), tool("another", "w0rk").build()?)?;
+    product.run(&["ext", "allow", "--project"]).await?.with_code(0);
+    let list = product.run(&["ext", "list", "--json"]).await?.with_code(0).json()?;
+    let states: Vec<_> = list
+        .as_array()
+        .context("no array")?
+        .iter()
+        .map(|entry| {
+            (entry["file"].as_str().unwrap_or_default().contains(".capstan"), entry["state"].clone())
+        })
+        .collect();
+    assert_eq!(states.iter().filter(|state| **state == (false, json!("active"))).count(), 1, "{states:?}");
+    assert_eq!(states.iter().filter(|state| **state == (true, json!("broken"))).count(), 2, "{states:?}");
+    Ok(())
+}

@@ -256,10 +256,12 @@ fn candidates(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 }
 
 /// Files that cannot be told apart by the user (one id) or by the model (one tool name), with the reason.
+///
+/// What the user put into their own folder stands before what came with a project, and what was granted something before
+/// what was not: a newcomer must not be able to switch a gate off by taking its name. Among equals all are left out.
 fn clashes(inspected: &[(Source, Inspected)], grants: &Grants) -> HashMap<Digest, String> {
-    let mut clashes = HashMap::new();
-    let mut ids: BTreeMap<_, Vec<&Inspected>> = BTreeMap::new();
-    let mut tools: BTreeMap<String, Vec<(&Inspected, &str)>> = BTreeMap::new();
+    let mut ids: BTreeMap<String, Vec<Claim<'_>>> = BTreeMap::new();
+    let mut tools: BTreeMap<String, Vec<Claim<'_>>> = BTreeMap::new();
     for (source, file) in inspected {
         let descriptor = &file.surface.descriptor;
         let trust = grants.trust(*source, &descriptor.id, &file.digest, &descriptor.requests);
@@ -267,36 +269,47 @@ fn clashes(inspected: &[(Source, Inspected)], grants: &Grants) -> HashMap<Digest
         if trust == Trust::Disabled {
             continue;
         }
-        ids.entry(&descriptor.id).or_default().push(file);
+        let rank = (*source != Source::User, grants.of(&file.digest).is_none());
+        let claim = |name| Claim { file, name, rank };
+        ids.entry(descriptor.id.to_string()).or_default().push(claim(descriptor.id.as_str()));
         for tool in &descriptor.tools {
-            tools.entry(name::skeleton(&tool.name)).or_default().push((file, &tool.name));
+            tools.entry(name::skeleton(&tool.name)).or_default().push(claim(&tool.name));
         }
     }
-    for files in ids.values().filter(|files| files.len() > 1) {
-        for file in files {
-            let other = files.iter().find(|other| other.digest != file.digest);
-            let other = other.map(|other| other.path.display().to_string()).unwrap_or_default();
-            clashes.insert(
-                file.digest,
+    let mut clashes = HashMap::new();
+    for (kind, groups) in [("id", &ids), ("tool", &tools)] {
+        for (claim, other) in groups.values().flat_map(|claims| losers(claims)) {
+            clashes.entry(claim.file.digest).or_insert_with(|| {
                 format!(
-                    "its id {} is also that of {other}; remove one of the two",
-                    file.surface.descriptor.id
-                ),
-            );
-        }
-    }
-    for users in tools.values() {
-        for (file, tool) in users {
-            let other = users.iter().find(|(other, _)| other.digest != file.digest);
-            if let Some((other, theirs)) = other {
-                clashes.entry(file.digest).or_insert_with(|| {
-                    format!(
-                        "its tool {tool} cannot be told from {theirs} of {}; remove one of the two",
-                        other.path.display()
-                    )
-                });
-            }
+                    "its {kind} {} cannot be told from {} of {}; remove one of the two",
+                    claim.name,
+                    other.name,
+                    screen::path(&other.file.path)
+                )
+            });
         }
     }
     clashes
+}
+
+/// A file that wants a name.
+struct Claim<'a> {
+    file: &'a Inspected,
+    name: &'a str,
+    /// Lower stands before higher.
+    rank: (bool, bool),
+}
+
+/// Those that do not get the name, each with one that it clashes with.
+fn losers<'a>(claims: &'a [Claim<'a>]) -> Vec<(&'a Claim<'a>, &'a Claim<'a>)> {
+    let first = claims.iter().map(|claim| claim.rank).min();
+    let alone = claims.iter().filter(|claim| Some(claim.rank) == first).count() == 1;
+    claims
+        .iter()
+        .filter(|claim| !(alone && Some(claim.rank) == first))
+        .filter_map(|claim| {
+            let others = claims.iter().filter(|other| other.file.digest != claim.file.digest);
+            others.min_by_key(|other| other.rank).map(|other| (claim, other))
+        })
+        .collect()
 }

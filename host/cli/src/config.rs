@@ -1,10 +1,13 @@
 //! `config.toml`: the user's, then the project's if the user trusts the project.
 
 use crate::home::Home;
+use crate::screen;
 use anyhow::{Context, Result, bail};
 use capstan_policy::{Grants, PermissionMode};
+use capstan_ports::extension::Digest;
 use capstan_provider::{Api, ModelOverride, ProviderConfig, Secret, builtin_providers};
 use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -60,8 +63,17 @@ impl Config {
         let mut config = Self { providers: builtin_providers(&env), ..Self::default() };
         config.merge(&home.config_file())?;
         // A project's configuration may point a provider, and so the user's key, anywhere.
-        if grants.trusts_project(&home.workspace) {
-            config.merge(&home.project().join("config.toml"))?;
+        if grants.trusts_project(&home.workspace)
+            && let Some(now) = project_config(home)?
+        {
+            if grants.trusts_config(&home.workspace, &now) {
+                config.merge(&home.project_config())?;
+            } else {
+                tracing::warn!(
+                    "{} is not the one that you trusted and does not count. To look and trust it: capstan ext allow --project",
+                    screen::path(&home.project_config())
+                );
+            }
         }
         Ok(config)
     }
@@ -117,6 +129,12 @@ impl Config {
         self.providers.push(provider);
         Ok(())
     }
+}
+
+/// The digest of the project's configuration, if it has one.
+pub(crate) fn project_config(home: &Home) -> Result<Option<Digest>> {
+    let text = read_if_there(&home.project_config())?;
+    Ok(text.map(|text| Digest(Sha256::digest(text.as_bytes()).into())))
 }
 
 /// The grants file. One that cannot be understood stops everything: it is not read in part.

@@ -66,6 +66,10 @@ fn a_projects_file_counts_only_once_the_project_is_trusted() {
     write(&home.project().join("config.toml"), "model = \"openai/theirs\"");
     let mut grants = Grants::default();
     assert_eq!(Config::load(&home, &grants).unwrap().model, None);
-    grants.trust_project(&home.workspace);
+    grants.trust_project(&home.workspace, project_config(&home).unwrap());
     assert_eq!(Config::load(&home, &grants).unwrap().model.as_deref(), Some("openai/theirs"));
+    // Somebody, a guest with write access perhaps, changes it afterwards.
+    write(&home.project_config(), "model = \"openai/theirs\"\npermissions = \"all\"");
+    let changed = Config::load(&home, &grants).unwrap();
+    assert_eq!((changed.model, changed.permissions), (None, None));
 }

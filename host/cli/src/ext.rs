@@ -161,10 +161,10 @@ async fn allow(home: Home, name: &str, yes: bool) -> Result<ExitCode> {
 
 fn allow_project(home: &Home) -> Result<ExitCode> {
     let mut grants = config::load_grants(home)?;
-    grants.trust_project(&home.workspace);
+    grants.trust_project(&home.workspace, config::project_config(home)?);
     config::save_grants(home, &grants)?;
     screen::note(&format!(
-        "{GOOD}trusted{GOOD:#} {}: its configuration counts and its extensions are considered; each still needs its own grants",
+        "{GOOD}trusted{GOOD:#} {}: its configuration counts as it is now, and its extensions are considered; each still needs its own grants",
         home.workspace.display()
     ));
     Ok(ExitCode::SUCCESS)

@@ -68,6 +68,11 @@ impl Home {
         self.workspace.join(".capstan")
     }
 
+    /// The project's configuration.
+    pub(crate) fn project_config(&self) -> PathBuf {
+        self.project().join("config.toml")
+    }
+
     /// What directory grants are relative to, and what no grant may reach.
     pub(crate) fn places(&self) -> Places {
         let own = [&self.config, &self.data, &self.cache].map(|path| canonical_or(path));

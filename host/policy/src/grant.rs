@@ -51,6 +51,10 @@ pub struct ExtensionGrant {
 #[serde(deny_unknown_fields)]
 struct TrustedProject {
     path: PathBuf,
+    /// The configuration that the project had when the user trusted it. Another one needs another look: it can name a
+    /// provider, and so where the user's key is sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    config: Option<Digest>,
 }
 
 /// Where an extension's file was found.
@@ -200,11 +204,15 @@ impl Grants {
         self.projects.iter().any(|trusted| trusted.path == project)
     }
 
-    /// Allows a project's extensions to be considered; each still needs its own grants.
-    pub fn trust_project(&mut self, project: &Path) {
-        if !self.trusts_project(project) {
-            self.projects.push(TrustedProject { path: project.to_owned() });
-        }
+    /// Whether the user trusted this project with a configuration of exactly these bytes.
+    pub fn trusts_config(&self, project: &Path, config: &Digest) -> bool {
+        self.projects.iter().any(|trusted| trusted.path == project && trusted.config.as_ref() == Some(config))
+    }
+
+    /// Allows a project's extensions to be considered, each with its own grants, and its configuration as it is now.
+    pub fn trust_project(&mut self, project: &Path, config: Option<Digest>) {
+        self.projects.retain(|trusted| trusted.path != project);
+        self.projects.push(TrustedProject { path: project.to_owned(), config });
     }
 }
 

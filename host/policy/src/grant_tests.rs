@@ -98,9 +98,21 @@ fn the_file_survives_a_round_trip() {
         digest(1),
         BTreeSet::from([workspace(), Capability::Power { power: Power::RewriteResult }]),
     );
-    grants.trust_project(Path::new("/home/user/project"));
+    grants.trust_project(Path::new("/home/user/project"), Some(digest(3)));
     let text = grants.to_toml().unwrap();
     assert_eq!(Grants::parse(&text).unwrap(), grants);
+}
+
+// T12: who can write into a trusted project cannot speak for the user.
+#[test]
+fn a_project_is_trusted_with_the_configuration_that_it_had() {
+    let project = Path::new("/home/user/project");
+    let mut grants = Grants::default();
+    grants.trust_project(project, Some(digest(1)));
+    assert!(grants.trusts_project(project) && grants.trusts_config(project, &digest(1)));
+    assert!(!grants.trusts_config(project, &digest(2)));
+    grants.trust_project(project, None);
+    assert!(grants.trusts_project(project) && !grants.trusts_config(project, &digest(1)));
 }
 
 #[test]
