@@ -44,3 +44,21 @@ fn build_folder(from: &Path, to: &Path) -> Result<()> {
     }
     Ok(())
 }
+
+/// Calls `visit` with each Rust source below a folder, build outputs left out.
+pub(crate) fn each_source(folder: &Path, visit: &mut dyn FnMut(&Path, &str)) -> Result<()> {
+    let entries =
+        std::fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))?;
+    for entry in entries {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            each_source(&path, visit)?;
+        } else if name.ends_with(".rs") && path.is_file() {
+            let source = std::fs::read_to_string(&path)
+                .with_context(|| format!("{} cannot be read", path.display()))?;
+            visit(&path, &source);
+        }
+    }
+    Ok(())
+}

@@ -1,8 +1,9 @@
-//! Developer tasks: `cargo xtask setup|demo|test|lint|bench`.
+//! Developer tasks: `cargo xtask setup|demo|test|lint|acceptance|bench`.
 //!
 //! Everything that a newcomer needs is done here, in the order in which it is needed, with a line about each step: the guest
 //! toolchain, the extensions, the host, the run.
 
+mod acceptance;
 mod bench;
 mod extensions;
 mod run;
@@ -19,6 +20,7 @@ cargo xtask TASK
   demo           set up, build the host, and run one turn on a scripted model
   test           set up and run everything that CI runs
   lint           formatting, clippy, documentation
+  acceptance     which capabilities the tests show, by seed
   bench [NAME]   run the benchmarks, or those whose name contains NAME; figures go to target/bench.json
   bindings       write the SDK's bindings anew from the contract";
 
@@ -41,6 +43,7 @@ fn task() -> Result<()> {
         ("setup", []) => extensions::build_all(&workspace).map(drop),
         ("demo", []) => demo(&workspace),
         ("test", []) => tests::all(&workspace),
+        ("acceptance", []) => acceptance::check(&workspace),
         ("lint", []) => tests::lint(&workspace),
         ("bench", []) => bench::run(&workspace, ""),
         ("bench", [name]) => bench::run(&workspace, name),

@@ -1,13 +1,15 @@
 //! Everything that CI runs.
 
-use crate::extensions;
 use crate::run::{self, Workspace};
+use crate::{acceptance, extensions};
 use anyhow::Result;
 
 /// Sets up, then lint, the host's tests, and the tests of SDK and extensions.
 pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     extensions::build_all(workspace)?;
     lint(workspace)?;
+    run::step("capabilities that the tests show");
+    acceptance::check(workspace)?;
     run::step("the SDK's bindings are those of the contract");
     bindings(workspace, Bindings::Check)?;
     run::step("tests of SDK and extensions, natively");
