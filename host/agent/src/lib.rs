@@ -33,6 +33,7 @@ pub mod retry;
 mod stages;
 pub mod trace;
 pub mod transcript;
+pub mod typed;
 
 mod emitter;
 mod journal;
@@ -65,6 +66,7 @@ pub use run::{Decision, run_agent_loop, run_agent_loop_continue};
 pub use session::AgentSession;
 pub use state::AgentState;
 pub use transcript::{DeferredCall, deferred_calls, repair};
+pub use typed::TypedTool;
 
 #[cfg(test)]
 mod interleaving_tests;

@@ -175,3 +175,7 @@ impl From<&AssistantMessage> for ModelResponse {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "chat_tests.rs"]
+mod tests;

@@ -157,3 +157,7 @@ pub fn build_tool_result_message(call: &ToolCall, result: &ToolOutcome) -> Messa
 pub fn build_error_message(call: &ToolCall, error: &RuntimeError) -> Message {
     build_tool_result_message(call, &ToolOutcome::error(error.to_string()))
 }
+
+#[cfg(test)]
+#[path = "provided_tests.rs"]
+mod tests;
