@@ -58,3 +58,14 @@ fn the_core_types_survive_json() {
     assert_eq!(serde_json::from_str::<ToolDefinition>(&text).unwrap(), definition);
     assert_eq!(text_of(&[Content::text("a"), Content::text("b")]), "ab");
 }
+
+// 000-002
+#[test]
+fn the_calls_of_an_answer_are_its_calls_in_order_and_nothing_else() {
+    let thinking = Content::Thinking { thinking: "hm".into(), thinking_signature: None, redacted: false };
+    let [a, b] = ["a", "b"].map(|id| Content::ToolCall(ToolCall { id: id.into(), ..call() }));
+    let answer =
+        AssistantMessage { content: vec![Content::text("x"), a, thinking, b], ..AssistantMessage::default() };
+    let ids: Vec<&str> = answer.tool_calls().map(|call| call.id.as_str()).collect();
+    assert_eq!((ids, answer.reasoning().as_deref()), (vec!["a", "b"], Some("hm")));
+}
