@@ -112,7 +112,7 @@ pub fn tool_context() -> ToolContext {
 
 /// What a hook gets in a test.
 pub fn hook_context() -> HookContext {
-    HookContext { turn: turn(), cancel: CancellationToken::new() }
+    HookContext::new(turn(), CancellationToken::new())
 }
 
 /// A call as the model makes it.

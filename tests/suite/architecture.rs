@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+// 003-010
 /// What each crate of the host may depend on, of the others (design: `ports ← policy, session, provider, tools, engine,
 /// agent`; `policy ← tools, engine, agent`; `cli` sees all).
 const ARROWS: [(&str, &[&str]); 7] = [

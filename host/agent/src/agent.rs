@@ -5,8 +5,9 @@ use crate::error::AgentError;
 use crate::listeners::{Listeners, SubscriptionId};
 use crate::queue::{PendingMessageQueue, QueueMode};
 use crate::registry::ToolRegistry;
-use crate::run::{run_agent_loop, run_agent_loop_continue};
+use crate::run::{Decision, Opening, Run};
 use crate::state::AgentState;
+use crate::transcript::{DeferredCall, deferred_calls};
 use async_trait::async_trait;
 use capstan_ports::{AgentEvent, EventSink, Message, Model, Tool};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -71,10 +72,11 @@ impl Agent {
         }
     }
 
-    /// Runs one message of one text. Returns what the run added; see [`run_agent_loop`].
+    /// Runs one message of one text. Returns what the run added; see
+    /// [`run_agent_loop`](crate::run_agent_loop).
     ///
     /// # Errors
-    /// [`AgentError::AlreadyRunning`] during a run, otherwise those of [`run_agent_loop`].
+    /// [`AgentError::AlreadyRunning`] during a run, otherwise those of [`run_agent_loop`](crate::run_agent_loop).
     pub async fn prompt_text(&self, text: impl Into<String>) -> Result<Vec<Arc<Message>>, AgentError> {
         self.prompt(vec![Message::user(text)]).await
     }
@@ -85,7 +87,7 @@ impl Agent {
     /// As [`Agent::prompt_text`].
     pub async fn prompt(&self, messages: Vec<Message>) -> Result<Vec<Arc<Message>>, AgentError> {
         let run = self.claim()?;
-        run.drive(messages.into_iter().map(Arc::new).collect(), FirstPoll::Now).await
+        run.drive(Opening::Prompts(messages.into_iter().map(Arc::new).collect()), FirstPoll::Now).await
     }
 
     /// Goes on without a new prompt: from a user message or tool result at the end of the conversation, or, after an
@@ -102,16 +104,53 @@ impl Agent {
             Some(Message::Assistant(_)) => {
                 let steering = self.inner.steering.drain();
                 if !steering.is_empty() {
-                    return run.drive(steering, FirstPoll::Skipped).await;
+                    return run.drive(Opening::Prompts(steering), FirstPoll::Skipped).await;
                 }
                 let follow_ups = self.inner.follow_ups.drain();
                 if follow_ups.is_empty() {
                     return Err(AgentError::ContinueFromAssistant);
                 }
-                run.drive(follow_ups, FirstPoll::Now).await
+                run.drive(Opening::Prompts(follow_ups), FirstPoll::Now).await
             }
-            Some(Message::User(_) | Message::ToolResult(_)) => run.drive(Vec::new(), FirstPoll::Now).await,
+            Some(Message::User(_) | Message::ToolResult(_)) => {
+                run.drive(Opening::Prompts(Vec::new()), FirstPoll::Now).await
+            }
         }
+    }
+
+    /// Calls that a gate put off and that wait for a person.
+    pub fn deferred(&self) -> Vec<DeferredCall> {
+        deferred_calls(&self.inner.state().messages)
+    }
+
+    /// Executes a call that was put off, with the arguments that the model gave, and lets the model go on. Gates that
+    /// block still block it, and permissions still decide.
+    ///
+    /// # Errors
+    /// [`AgentError::NotDeferred`] when no such call waits, otherwise those of [`Agent::prompt_text`].
+    pub async fn approve(&self, call_id: &str) -> Result<Vec<Arc<Message>>, AgentError> {
+        self.decide(call_id, Decision::Approve).await
+    }
+
+    /// Tells the model that a call which was put off is not executed, and lets it go on.
+    ///
+    /// # Errors
+    /// As [`Agent::approve`].
+    pub async fn deny(
+        &self,
+        call_id: &str,
+        reason: impl Into<String>,
+    ) -> Result<Vec<Arc<Message>>, AgentError> {
+        self.decide(call_id, Decision::Deny(reason.into())).await
+    }
+
+    async fn decide(&self, call_id: &str, decision: Decision) -> Result<Vec<Arc<Message>>, AgentError> {
+        let run = self.claim()?;
+        let call_id = call_id.to_owned();
+        if self.deferred().iter().all(|waiting| waiting.call.id != call_id) {
+            return Err(AgentError::NotDeferred { call_id });
+        }
+        run.drive(Opening::Decided { call_id, decision }, FirstPoll::Now).await
     }
 
     /// Queues a message for the next model call. Tool calls in progress are not interrupted.
@@ -236,6 +275,11 @@ impl Agent {
         change(&mut self.inner.settings().config);
     }
 
+    /// The configuration of the next run.
+    pub(crate) fn config(&self) -> AgentLoopConfig {
+        self.inner.settings().config.clone()
+    }
+
     fn claim(&self) -> Result<ActiveRun, AgentError> {
         let cancel = CancellationToken::new();
         let claimed = self.inner.run.send_if_modified(|run| {
@@ -270,20 +314,12 @@ struct ActiveRun {
 }
 
 impl ActiveRun {
-    /// Runs `prompts`, or goes on from the conversation when there are none.
-    async fn drive(
-        self,
-        prompts: Vec<Arc<Message>>,
-        first_poll: FirstPoll,
-    ) -> Result<Vec<Arc<Message>>, AgentError> {
+    /// Runs what was opened, or goes on from the conversation when there are no prompts.
+    async fn drive(self, opening: Opening, first_poll: FirstPoll) -> Result<Vec<Arc<Message>>, AgentError> {
         let inner = &self.inner;
         let (context, config) = self.begin(first_poll);
         let sink = AgentSink { inner };
-        let ended = if prompts.is_empty() {
-            run_agent_loop_continue(&context, &config, &sink, &self.cancel).await
-        } else {
-            run_agent_loop(prompts, &context, &config, &sink, &self.cancel).await
-        };
+        let ended = Run::new(&context, &config, &sink, &self.cancel).run(opening).await.into_added();
         if let Err(error) = &ended {
             inner.state().error_message = Some(error.to_string());
         }

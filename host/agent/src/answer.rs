@@ -3,6 +3,7 @@
 use crate::emitter::Emitter;
 use crate::error::panic_text;
 use crate::result::ABORTED;
+use capstan_ports::event::NoEvents;
 use capstan_ports::message::now_ms;
 use capstan_ports::{
     AgentEvent, AssistantEvent, AssistantMessage, Message, Model, ModelError, ModelErrorKind, ModelEvent,
@@ -59,6 +60,24 @@ pub(crate) async fn receive(
             Err(payload) => return partial.failed(panicked(model, payload.as_ref())),
         }
     }
+}
+
+/// The text of an answer that nobody watches: a request of the host itself.
+pub(crate) async fn receive_text(
+    model: &dyn Model,
+    request: ModelRequest,
+    cancel: &CancellationToken,
+) -> Result<String, ModelError> {
+    let received = receive(model, request, &Emitter::new(&NoEvents), cancel).await;
+    if let Some(error) = received.failure {
+        return Err(error);
+    }
+    let text = received.message.text();
+    if text.trim().is_empty() || received.message.error_message.is_some() {
+        let why = received.message.error_message.unwrap_or_else(|| "the answer holds no text".to_owned());
+        return Err(ModelError::new(ModelErrorKind::Protocol, why));
+    }
+    Ok(text)
 }
 
 /// An answer that grows.

@@ -1,11 +1,15 @@
 //! What a run works with: its context, its ports and its limits.
 
 use crate::hooks::HookRegistry;
+use crate::observers::Observers;
 use crate::registry::ToolRegistry;
 use crate::retry::{RetryObserver, RetryPolicy, RuntimeSleeper, Sleeper};
 use async_trait::async_trait;
 use capstan_ports::permission::AllowAll;
-use capstan_ports::{Message, Model, PermissionPort, SessionId, SessionLog, ThinkingLevel};
+use capstan_ports::{
+    CompressorPort, Message, Model, NoPrices, PermissionPort, PriceTable, SessionId, SessionLog,
+    ThinkingLevel, ToolChoice,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,6 +40,15 @@ pub struct Limits {
     /// Answers with tool calls that are executed in one run; `None` leaves it to the model. A further one ends the
     /// run with [`AgentError::ToolLoopExceeded`](crate::AgentError::ToolLoopExceeded).
     pub max_tool_rounds: Option<u32>,
+    /// Calls of one answer that are looked at; further ones get an error result. A model that asks for a thousand at once
+    /// is lost, and a thousand results would not fit its window.
+    pub max_calls_per_answer: usize,
+    /// From how many failures of one and the same call (tool and arguments equal) on its result carries a warning.
+    pub warn_after_repeats: u32,
+    /// How many failures of one and the same call end the run, with
+    /// [`AgentError::RepeatedFailure`](crate::AgentError::RepeatedFailure). A model that has not changed its ways by then
+    /// only costs money.
+    pub max_repeats: u32,
     /// Calls that run at the same time; more wait their turn. At least 1. Eight keeps a laptop responsive when a
     /// model asks for fifty searches at once.
     pub max_parallel_calls: usize,
@@ -51,6 +64,9 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_tool_rounds: None,
+            max_calls_per_answer: 128,
+            warn_after_repeats: 3,
+            max_repeats: 10,
             max_parallel_calls: 8,
             max_result_bytes: 256 * 1024,
             abort_grace: Duration::from_millis(500),
@@ -85,7 +101,20 @@ pub struct AgentLoopConfig {
     pub thinking: ThinkingLevel,
     /// Tokens of one answer; `None` leaves it to the model's own limit.
     pub max_output_tokens: Option<u32>,
-    /// Hooks around tool calls.
+    /// How freely the model chooses words; `None` leaves it to the model's default.
+    pub temperature: Option<f32>,
+    /// Which tools it has to use.
+    pub tool_choice: ToolChoice,
+    /// The window that compressors are told; `None` means the model's own.
+    pub context_window: Option<u32>,
+    /// Asked before each model call; `None` leaves the conversation as it is. When the model refuses the conversation as
+    /// too long the host shortens it once in any case.
+    pub compressor: Option<Arc<dyn CompressorPort>>,
+    /// What model calls cost.
+    pub prices: Arc<dyn PriceTable>,
+    /// Watch turns from beside.
+    pub observers: Arc<Observers>,
+    /// Hooks at every stage.
     pub hooks: Arc<HookRegistry>,
     /// Decides calls after all gates. [`AllowAll`] until replaced: whoever embeds the loop chose the tools.
     pub permissions: Arc<dyn PermissionPort>,
@@ -120,6 +149,12 @@ impl AgentLoopConfig {
             model,
             thinking: ThinkingLevel::Off,
             max_output_tokens: None,
+            temperature: None,
+            tool_choice: ToolChoice::Auto,
+            context_window: None,
+            compressor: None,
+            prices: Arc::new(NoPrices),
+            observers: Arc::default(),
             hooks: Arc::new(HookRegistry::default()),
             permissions: Arc::new(AllowAll),
             log: None,

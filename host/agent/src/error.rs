@@ -1,6 +1,6 @@
 //! Why a run could not begin or ended early.
 
-use capstan_ports::SessionError;
+use capstan_ports::{Failure, FailureKind, MemoryError, ModelError, RuntimeError, SessionError};
 
 /// Why a run could not begin or ended early. A failed model request is not among these: it becomes an answer with
 /// [`StopReason::Error`](capstan_ports::StopReason::Error), so that screens and session files see it too (000-150).
@@ -26,6 +26,35 @@ pub enum AgentError {
     ToolLoopExceeded {
         /// The limit that was hit.
         limit: u32,
+    },
+    /// The model was not answered for good. [`Agent`](crate::Agent) keeps this as its last message instead of an error;
+    /// [`RuntimeBundle::run_turn`](crate::RuntimeBundle::run_turn) has no other way to say it.
+    #[error("{0}")]
+    Model(#[source] ModelError),
+    /// The turn was aborted by the program or a person; only where no message can say so.
+    #[error("Operation aborted")]
+    Aborted,
+    /// A tool did not run. Never ends a turn: the model reads it as the call's result (003-122).
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    /// The memory failed.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// The model made the same failing call again and again.
+    #[error(
+        "the model made the same failing call of {tool} {times} times, so the turn was ended; tell it another way"
+    )]
+    RepeatedFailure {
+        /// The tool.
+        tool: String,
+        /// How often.
+        times: u32,
+    },
+    /// There is no such call to approve or deny.
+    #[error("no call {call_id} waits for approval in this session")]
+    NotDeferred {
+        /// What was asked for.
+        call_id: String,
     },
     /// A hook ended the turn on purpose.
     #[error("{reason}")]
@@ -54,6 +83,32 @@ pub enum AgentError {
         /// The name.
         name: String,
     },
+}
+
+impl AgentError {
+    /// The part of the agent that failed, for hooks and observers.
+    pub fn kind(&self) -> FailureKind {
+        match self {
+            Self::Model(_) => FailureKind::Model,
+            Self::Session(_) => FailureKind::Session,
+            Self::Runtime(_) => FailureKind::Tool,
+            Self::Memory(_) => FailureKind::Memory,
+            Self::ToolLoopExceeded { .. } | Self::RepeatedFailure { .. } => FailureKind::Limit,
+            Self::HookAborted { .. } => FailureKind::Hook,
+            Self::DuplicateTool { .. } => FailureKind::Config,
+            Self::AlreadyRunning
+            | Self::ContinueWithoutMessages
+            | Self::ContinueFromAssistant
+            | Self::Aborted
+            | Self::NotDeferred { .. }
+            | Self::Context { .. }
+            | Self::Listener { .. } => FailureKind::Other,
+        }
+    }
+
+    pub(crate) fn failure(&self) -> Failure {
+        Failure::new(self.kind(), self.to_string())
+    }
 }
 
 /// The text of a panic, as far as it has one.

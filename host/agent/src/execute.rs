@@ -7,25 +7,26 @@
 
 use crate::config::{AgentLoopConfig, ToolExecutionMode};
 use crate::emitter::Emitter;
+use crate::gate::Approval;
 use crate::hooks::{HookChain, TurnAbort};
 use crate::journal::Journal;
-use crate::preflight::{Gatekeeper, Preflight, ReadyCall, panicked};
+use crate::preflight::{Gatekeeper, Preflight, ReadyCall, deferred, panicked};
 use crate::progress::{CallProgress, ProgressQueue, update_event};
 use crate::registry::ToolSet;
+use crate::repeats::Repeats;
 use crate::result::{ABORTED, cap, failure};
 use capstan_ports::hook::HookContext;
-use capstan_ports::message::now_ms;
+use capstan_ports::message::text_of;
 use capstan_ports::tool::ToolContext;
 use capstan_ports::{
-    AgentEvent, Execution, Message, SessionError, ToolCall, ToolError, ToolOutcome, ToolResultMessage,
-    TurnContext,
+    AgentEvent, Content, Execution, Failure, FailureKind, HookStage, Message, SessionError, ToolCall,
+    ToolError, ToolOutcome, TurnEvent, build_tool_result_message,
 };
 use futures::FutureExt;
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
 
 /// What a batch came to.
 pub(crate) struct BatchResult {
@@ -46,6 +47,8 @@ pub(crate) enum BatchEnd {
     Aborted(TurnAbort),
     /// A result could not be kept.
     Unrecorded(SessionError),
+    /// The same call failed too often.
+    Repeated { tool: String, times: u32 },
 }
 
 /// The calls of one answer while they are executed.
@@ -53,9 +56,11 @@ pub(crate) struct Batch<'a> {
     config: &'a AgentLoopConfig,
     events: &'a Emitter<'a>,
     journal: &'a mut Journal,
+    repeats: &'a mut Repeats,
     tools: Arc<ToolSet>,
     hooks: Arc<HookChain>,
     context: HookContext,
+    approval: Approval,
     calls: Vec<&'a ToolCall>,
     results: Vec<Option<Arc<Message>>>,
     /// Set once: nothing more is run, and each remaining call gets this text.
@@ -64,11 +69,14 @@ pub(crate) struct Batch<'a> {
     deferred: bool,
     abort: Option<TurnAbort>,
     unrecorded: Option<SessionError>,
+    repeated: Option<(String, u32)>,
 }
 
 /// A call that ran, as its task hands it back.
 struct Finished {
     position: usize,
+    /// With the arguments as they are after every rewrite.
+    call: ToolCall,
     outcome: ToolOutcome,
     abort: Option<TurnAbort>,
 }
@@ -78,20 +86,22 @@ impl<'a> Batch<'a> {
         config: &'a AgentLoopConfig,
         events: &'a Emitter<'a>,
         journal: &'a mut Journal,
+        repeats: &'a mut Repeats,
         tools: Arc<ToolSet>,
-        turn: TurnContext,
-        cancel: &CancellationToken,
+        context: HookContext,
     ) -> Self {
         // A token of its own: when recording fails the rest of the batch is cancelled, but the run is not.
-        let context = HookContext { turn, cancel: cancel.child_token() };
+        let context = HookContext { cancel: context.cancel.child_token(), ..context };
         let hooks = config.hooks.current();
         Self {
             config,
             events,
             journal,
+            repeats,
             tools,
             hooks,
             context,
+            approval: Approval::Open,
             calls: Vec::new(),
             results: Vec::new(),
             refusal: None,
@@ -99,7 +109,14 @@ impl<'a> Batch<'a> {
             deferred: false,
             abort: None,
             unrecorded: None,
+            repeated: None,
         }
+    }
+
+    /// A person has agreed to what a gate put off.
+    pub(crate) fn approved(mut self) -> Self {
+        self.approval = Approval::Given;
+        self
     }
 
     /// Executes `calls`; with a `refusal` none of them runs and each gets that text as its error.
@@ -126,12 +143,13 @@ impl<'a> Batch<'a> {
                 self.announce(position).await;
             }
         }
-        let end = match (self.unrecorded, self.abort) {
-            (Some(error), _) => BatchEnd::Unrecorded(error),
-            (None, Some(abort)) => BatchEnd::Aborted(abort),
-            (None, None) if self.deferred => BatchEnd::Deferred,
-            (None, None) if self.all_terminate => BatchEnd::Terminate,
-            (None, None) => BatchEnd::Continue,
+        let end = match (self.unrecorded, self.abort, self.repeated) {
+            (Some(error), _, _) => BatchEnd::Unrecorded(error),
+            (None, Some(abort), _) => BatchEnd::Aborted(abort),
+            (None, None, Some((tool, times))) => BatchEnd::Repeated { tool, times },
+            (None, None, None) if self.deferred => BatchEnd::Deferred,
+            (None, None, None) if self.all_terminate => BatchEnd::Terminate,
+            (None, None, None) => BatchEnd::Continue,
         };
         BatchResult { results: self.results.into_iter().flatten().collect(), end }
     }
@@ -155,8 +173,9 @@ impl<'a> Batch<'a> {
                 args: call.arguments.clone(),
             })
             .await;
-        if let Some(refusal) = self.refusal.clone() {
-            self.settle(position, failure(refusal)).await;
+        self.config.observers.tell(|| TurnEvent::ToolCallPending { call: call.clone() });
+        if let Some(refusal) = self.refusal.clone().or_else(|| self.too_many(position)) {
+            self.settle(position, failure(refusal), call).await;
             return None;
         }
         let gatekeeper = Gatekeeper {
@@ -164,22 +183,36 @@ impl<'a> Batch<'a> {
             hooks: &self.hooks,
             permissions: self.config.permissions.as_ref(),
             context: &self.context,
+            approval: self.approval,
         };
-        let outcome = match gatekeeper.decide(call).await {
+        match gatekeeper.decide(call).await {
             Preflight::Ready(ready) => return Some(ready),
-            Preflight::Settled(outcome) => outcome,
-            Preflight::Deferred(outcome) => {
+            Preflight::Settled(outcome) => {
+                if self.hooks.has(HookStage::ToolError) {
+                    let told = tell_failure(&self.hooks, &self.context, call, &outcome);
+                    self.context.cancel.run_until_cancelled(told).await;
+                }
+                self.settle(position, outcome, call).await;
+            }
+            Preflight::Deferred(reason) => {
                 self.deferred = true;
-                outcome
+                self.put_off(position, &reason).await;
             }
             Preflight::TurnAborted(abort) => {
                 let outcome = failure(abort.reason.clone());
                 self.end_turn(abort);
-                outcome
+                self.settle(position, outcome, call).await;
             }
-        };
-        self.settle(position, outcome).await;
+        }
         None
+    }
+
+    fn too_many(&self, position: usize) -> Option<String> {
+        let most = self.config.limits.max_calls_per_answer.max(1);
+        let text = || {
+            format!("Not executed: at most {most} calls of one answer are. Make the rest in the next answer.")
+        };
+        (position >= most).then(text)
     }
 
     fn end_turn(&mut self, abort: TurnAbort) {
@@ -204,7 +237,7 @@ impl<'a> Batch<'a> {
             while running.len() < self.config.limits.max_parallel_calls.max(1) {
                 let Some((position, ready)) = waiting.pop_front() else { break };
                 match self.reason_not_to_start() {
-                    Some(text) => self.settle(position, failure(text)).await,
+                    Some(text) => self.settle(position, failure(text), self.calls[position]).await,
                     None => drop(running.spawn(self.task(position, ready, &progress))),
                 }
             }
@@ -225,7 +258,7 @@ impl<'a> Batch<'a> {
         drop(running);
         for position in positions {
             if self.results[position].is_none() {
-                self.settle(position, failure(ABORTED)).await;
+                self.settle(position, failure(ABORTED), self.calls[position]).await;
             }
         }
     }
@@ -257,10 +290,18 @@ impl<'a> Batch<'a> {
             reporter.close();
             let (outcome, abort) = match ran {
                 Ok(Ok(outcome)) => hooks.amend(&context, &call, outcome).await,
-                Ok(Err(error)) => (failed(&call, &error), None),
-                Err(payload) => (panicked(&call.name, payload.as_ref()), None),
+                Ok(Err(error)) => {
+                    let outcome = failed(&call, &error);
+                    tell_failure(&hooks, &context, &call, &outcome).await;
+                    (outcome, None)
+                }
+                Err(payload) => {
+                    let outcome = panicked(&call.name, payload.as_ref());
+                    tell_failure(&hooks, &context, &call, &outcome).await;
+                    (outcome, None)
+                }
             };
-            Finished { position, outcome, abort }
+            Finished { position, call, outcome, abort }
         }
     }
 
@@ -272,26 +313,62 @@ impl<'a> Batch<'a> {
         if let Some(abort) = finished.abort {
             self.end_turn(abort);
         }
-        self.settle(finished.position, finished.outcome).await;
+        self.settle(finished.position, finished.outcome, &finished.call).await;
     }
 
     async fn report(&self, (position, partial): (usize, ToolOutcome)) {
         self.events.emit(update_event(self.calls[position], partial)).await;
     }
 
-    /// Records a call's outcome, then shows it.
-    async fn settle(&mut self, position: usize, mut outcome: ToolOutcome) {
+    /// Records a call's outcome, then shows it. `effective` is the call as it was executed.
+    async fn settle(&mut self, position: usize, mut outcome: ToolOutcome, effective: &ToolCall) {
         cap(&mut outcome, self.config.limits.max_result_bytes);
         self.all_terminate &= outcome.terminate;
-        let call = self.calls[position];
-        let message = Arc::new(Message::ToolResult(ToolResultMessage {
-            tool_call_id: call.id.clone(),
-            tool_name: call.name.clone(),
-            content: outcome.content.clone(),
-            details: outcome.details.clone(),
+        self.warn_of_repeats(position, &mut outcome);
+        self.keep(position, &outcome).await;
+        self.config.observers.tell(|| TurnEvent::ToolCallResult {
+            call: effective.clone(),
             is_error: outcome.is_error,
-            timestamp: now_ms(),
-        }));
+            result: outcome.clone(),
+        });
+        self.show_end(position, outcome).await;
+    }
+
+    /// Records that a call was put off.
+    async fn put_off(&mut self, position: usize, reason: &str) {
+        let outcome = deferred(reason);
+        self.all_terminate = false;
+        self.keep(position, &outcome).await;
+        let call = self.calls[position];
+        let event = || TurnEvent::ToolCallDeferred { call: call.clone(), reason: reason.to_owned() };
+        self.config.observers.tell(event);
+        self.show_end(position, outcome).await;
+    }
+
+    /// A call that fails again and again with the same arguments: the model is told so, and is stopped in the end (P16).
+    fn warn_of_repeats(&mut self, position: usize, outcome: &mut ToolOutcome) {
+        let call = self.calls[position];
+        let limits = &self.config.limits;
+        // What the host refused or aborted says nothing of the call.
+        let is_refused = self.refusal.is_some() || self.too_many(position).is_some();
+        if is_refused || self.context.cancel.is_cancelled() {
+            return;
+        }
+        let times = self.repeats.note(call, self.context.turn.round, outcome.is_error);
+        if times >= limits.max_repeats.max(1) {
+            self.repeated.get_or_insert((call.name.clone(), times));
+        }
+        if times >= limits.warn_after_repeats.max(1) {
+            outcome.content.push(Content::text(format!(
+                "[Host: this same call has now failed {times} times. Do not repeat it unchanged; after {} failures the \
+                 turn is ended.]",
+                limits.max_repeats
+            )));
+        }
+    }
+
+    async fn keep(&mut self, position: usize, outcome: &ToolOutcome) {
+        let message = Arc::new(build_tool_result_message(self.calls[position], outcome));
         if self.unrecorded.is_none()
             && let Err(error) = self.journal.record(&message).await
         {
@@ -301,6 +378,10 @@ impl<'a> Batch<'a> {
             self.unrecorded = Some(error);
         }
         self.results[position] = Some(message);
+    }
+
+    async fn show_end(&self, position: usize, outcome: ToolOutcome) {
+        let call = self.calls[position];
         self.events
             .emit(AgentEvent::ToolExecutionEnd {
                 tool_call_id: call.id.clone(),
@@ -317,6 +398,12 @@ impl<'a> Batch<'a> {
             self.events.emit_message(message).await;
         }
     }
+}
+
+/// Tells the hooks that watch for it that a call failed.
+async fn tell_failure(hooks: &HookChain, context: &HookContext, call: &ToolCall, outcome: &ToolOutcome) {
+    let failure = Failure::new(FailureKind::Tool, text_of(&outcome.content));
+    hooks.tool_error(context, call, &failure).await;
 }
 
 /// The outcome of a call whose tool gave up. What lies beneath goes to the log, not to the model.

@@ -1,43 +1,50 @@
-//! The hook chain: who is asked, in which order, and what the answers add up to.
+//! The hook chain: who is asked and in which order. What is asked and what the answers add up to stands in `stages`
+//! (around turns and model calls) and `gate` (around tool calls).
 //!
 //! A hook that fails or panics never takes the turn down by itself. Before a tool call it closes the gate for that
 //! call; after one it turns the result into an error, because a result that should have been changed (a secret taken
-//! out, say) must not pass unchanged.
+//! out, say) must not pass unchanged. Everywhere else its failure is reported and changes nothing.
 
 use crate::error::panic_text;
-use crate::result::failure;
 use crate::trace::{HookEffect, HookRecord, HookTrace};
-use capstan_ports::hook::HookContext;
-use capstan_ports::{
-    Amendment, GateVerdict, Hook, HookError, HookStage, Permission, PermissionPort, ToolCall, ToolOutcome,
-};
+use capstan_ports::{Hook, HookError, HookStage};
 use futures::FutureExt;
-use serde_json::Value;
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
-/// What a call gets whose gate gave no reason (000-132).
-const BLOCKED: &str = "Tool execution was blocked";
+/// Every stage, in the order of their numbers.
+const STAGES: [HookStage; 11] = [
+    HookStage::BeforeTurn,
+    HookStage::BeforeModel,
+    HookStage::AfterModel,
+    HookStage::ModelError,
+    HookStage::BeforeToolCall,
+    HookStage::AfterToolCall,
+    HookStage::ToolError,
+    HookStage::AfterTurn,
+    HookStage::TurnError,
+    HookStage::PlanStep,
+    HookStage::SessionLifecycle,
+];
 
 /// Hooks in the order in which they run: by priority, then by name, so that load order never decides.
+///
+/// An empty chain does nothing, like [`NoopHook`](capstan_ports::NoopHook) (003-114).
 #[derive(Clone, Default)]
 pub struct HookChain {
-    gates: Vec<Arc<dyn Hook>>,
-    amenders: Vec<Arc<dyn Hook>>,
+    /// One list for each stage, by its number; empty lists hold no memory.
+    stages: [Arc<[Member]>; STAGES.len()],
+    timeout: Option<Duration>,
     trace: Option<Arc<HookTrace>>,
 }
 
-/// What the gates of one call add up to.
-#[derive(Debug, PartialEq)]
-pub(crate) enum Gated {
-    /// Go on with this call, whose arguments may have changed and are valid.
-    Pass(ToolCall),
-    /// The model reads why not.
-    Refused(String),
-    /// The model is told, and the turn ends after this batch.
-    Deferred(String),
-    /// The turn ends now.
-    TurnAborted(TurnAbort),
+/// A hook at one stage.
+pub(crate) struct Member {
+    pub(crate) hook: Arc<dyn Hook>,
+    /// Set when a rewriter or an observer panicked or was too slow; then it is left out for good.
+    off: AtomicBool,
 }
 
 /// A hook's wish to end the turn.
@@ -47,23 +54,35 @@ pub(crate) struct TurnAbort {
     pub(crate) reason: String,
 }
 
-/// Turns rewritten arguments into valid ones, or says what is wrong with them.
-pub(crate) type Revalidate<'a> = &'a (dyn Fn(Value) -> Result<Value, String> + Sync);
+/// Why a hook has no answer.
+pub(crate) enum Silence {
+    /// It said so itself.
+    Said(HookError),
+    /// It panicked or took too long; the error says which.
+    Broke(HookError),
+}
+
+impl Silence {
+    pub(crate) fn into_error(self) -> HookError {
+        match self {
+            Self::Said(error) | Self::Broke(error) => error,
+        }
+    }
+}
 
 impl HookChain {
     /// A chain of these hooks.
     pub fn new(hooks: impl IntoIterator<Item = Arc<dyn Hook>>) -> Self {
         let hooks: Vec<Arc<dyn Hook>> = hooks.into_iter().collect();
-        let ordered = |stage| {
-            let mut hooks = hooks.clone();
-            hooks.sort_by(|a, b| (a.priority(stage), a.name()).cmp(&(b.priority(stage), b.name())));
-            hooks
-        };
-        Self {
-            gates: ordered(HookStage::BeforeToolCall),
-            amenders: ordered(HookStage::AfterToolCall),
-            trace: None,
-        }
+        let stages = STAGES.map(|stage| {
+            let mut members: Vec<_> = hooks.iter().filter(|hook| is_member(hook.as_ref(), stage)).collect();
+            members.sort_by(|a, b| (a.priority(stage), a.name()).cmp(&(b.priority(stage), b.name())));
+            members
+                .into_iter()
+                .map(|hook| Member { hook: hook.clone(), off: AtomicBool::new(false) })
+                .collect()
+        });
+        Self { stages, timeout: None, trace: None }
     }
 
     /// Records what each hook does.
@@ -73,133 +92,108 @@ impl HookChain {
         self
     }
 
-    /// Asks the gates. Each sees the arguments as the ones before it left them; the first that objects decides.
-    pub(crate) async fn gate(
+    /// Gives up on a hook that does not answer for this long (003-091). Without it only an abort ends the wait; hooks of
+    /// components have their own deadlines.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// The hooks that may take part in `stage`, first to last.
+    pub(crate) fn members(&self, stage: HookStage) -> &[Member] {
+        // The number of a stage is its place in `STAGES`.
+        self.stages.get(stage as usize).map_or(&[], |members| members)
+    }
+
+    /// Whether anybody takes part in `stage`. Where nobody does, nothing is prepared for them.
+    pub(crate) fn has(&self, stage: HookStage) -> bool {
+        !self.members(stage).is_empty()
+    }
+
+    /// A hook's answer, whatever its code does.
+    pub(crate) async fn ask<T>(
         &self,
-        context: &HookContext,
-        mut call: ToolCall,
-        revalidate: Revalidate<'_>,
-        people: &dyn PermissionPort,
-    ) -> Gated {
-        for hook in &self.gates {
-            let stage = HookStage::BeforeToolCall;
-            if !takes_part(hook.as_ref(), stage, &call.name) {
-                continue;
-            }
-            let verdict = AssertUnwindSafe(hook.before_tool_call(context, &call)).catch_unwind().await;
-            let verdict = verdict.unwrap_or_else(|payload| Err(panicked(hook.as_ref(), payload.as_ref())));
-            match verdict {
-                Ok(GateVerdict::Pass) => self.record(hook, stage, &call, HookEffect::Passed),
-                Ok(GateVerdict::Rewrite(arguments)) => match revalidate(arguments) {
-                    Ok(arguments) => {
-                        call.arguments = arguments;
-                        self.record(hook, stage, &call, HookEffect::Changed);
-                    }
-                    Err(report) => {
-                        let text = format!(
-                            "The arguments as the hook {} rewrote them do not fit. {report}",
-                            hook.name()
-                        );
-                        self.record(hook, stage, &call, HookEffect::Failed(text.clone()));
-                        return Gated::Refused(text);
-                    }
-                },
-                Ok(GateVerdict::Block(reason)) => {
-                    let reason = if reason.is_empty() { BLOCKED.to_owned() } else { reason };
-                    self.record(hook, stage, &call, HookEffect::Blocked(reason.clone()));
-                    return Gated::Refused(reason);
-                }
-                Ok(GateVerdict::Defer(reason)) => {
-                    self.record(hook, stage, &call, HookEffect::Deferred(reason.clone()));
-                    return Gated::Deferred(reason);
-                }
-                Ok(GateVerdict::Ask(question)) => {
-                    let answer = people.ask(&context.turn, &call, hook.name(), &question).await;
-                    let allowed = answer == Permission::Allow;
-                    self.record(hook, stage, &call, HookEffect::Asked { allowed });
-                    if let Permission::Deny(reason) = answer {
-                        return Gated::Refused(reason);
-                    }
-                }
-                Err(error) => {
-                    self.record(hook, stage, &call, HookEffect::Failed(error.to_string()));
-                    return match error {
-                        HookError::Aborted { reason } => {
-                            Gated::TurnAborted(TurnAbort { hook: hook.name().to_owned(), reason })
-                        }
-                        failed @ HookError::Failed { .. } => Gated::Refused(failed.to_string()),
+        member: &Member,
+        answer: impl Future<Output = Result<T, HookError>>,
+    ) -> Result<T, Silence> {
+        let answer = AssertUnwindSafe(answer).catch_unwind();
+        let answered = match self.timeout {
+            None => answer.await,
+            Some(limit) => match tokio::time::timeout(limit, answer).await {
+                Ok(answered) => answered,
+                Err(elapsed) => {
+                    let error = HookError::Failed {
+                        hook: member.hook.name().to_owned(),
+                        message: format!("it did not answer within {limit:?}"),
+                        source: Some(Box::new(elapsed)),
                     };
+                    return Err(Silence::Broke(error));
                 }
-            }
+            },
+        };
+        match answered {
+            Ok(answer) => answer.map_err(Silence::Said),
+            Err(payload) => Err(Silence::Broke(panicked(member.hook.as_ref(), payload.as_ref()))),
         }
-        Gated::Pass(call)
     }
 
-    /// Lets hooks change the result of a call that ran. Each sees what the ones before it made of it, and all are asked
-    /// even after one failed: the one that takes secrets out may come last.
-    pub(crate) async fn amend(
+    /// Tells of a failure that changes nothing else. A hook that broke is left out from now on, which is said once.
+    pub(crate) fn report(&self, member: &Member, stage: HookStage, call: &str, silence: Silence) {
+        let name = member.hook.name();
+        let error = match silence {
+            Silence::Said(error) => {
+                tracing::warn!(hook = name, ?stage, %error, "a hook failed; what it was asked about stays as it was");
+                error
+            }
+            Silence::Broke(error) => {
+                member.off.store(true, Ordering::Relaxed);
+                tracing::warn!(hook = name, ?stage, %error, "a hook broke and is left out from now on");
+                error
+            }
+        };
+        self.record(member, stage, call, || HookEffect::Failed(error.to_string()));
+    }
+
+    pub(crate) fn record(
         &self,
-        context: &HookContext,
-        call: &ToolCall,
-        mut outcome: ToolOutcome,
-    ) -> (ToolOutcome, Option<TurnAbort>) {
-        let mut abort = None;
-        for hook in &self.amenders {
-            let stage = HookStage::AfterToolCall;
-            if !takes_part(hook.as_ref(), stage, &call.name) {
-                continue;
-            }
-            let answer = AssertUnwindSafe(hook.after_tool_call(context, call, &outcome)).catch_unwind().await;
-            match answer.unwrap_or_else(|payload| Err(panicked(hook.as_ref(), payload.as_ref()))) {
-                Ok(None) => self.record(hook, stage, call, HookEffect::Passed),
-                Ok(Some(amendment)) => {
-                    apply(&mut outcome, amendment);
-                    self.record(hook, stage, call, HookEffect::Changed);
-                }
-                Err(error) => {
-                    self.record(hook, stage, call, HookEffect::Failed(error.to_string()));
-                    outcome = failure(error.to_string());
-                    if let HookError::Aborted { reason } = error {
-                        abort.get_or_insert(TurnAbort { hook: hook.name().to_owned(), reason });
-                    }
-                }
-            }
-        }
-        (outcome, abort)
-    }
-
-    fn record(&self, hook: &Arc<dyn Hook>, stage: HookStage, call: &ToolCall, effect: HookEffect) {
+        member: &Member,
+        stage: HookStage,
+        call: &str,
+        effect: impl FnOnce() -> HookEffect,
+    ) {
         if let Some(trace) = &self.trace {
-            let (hook, tool_call_id) = (hook.name().to_owned(), call.id.clone());
-            trace.push(HookRecord { hook, stage, tool_call_id, effect });
+            let (hook, tool_call_id) = (member.hook.name().to_owned(), call.to_owned());
+            trace.push(HookRecord { hook, stage, tool_call_id, effect: effect() });
         }
     }
 }
 
-/// The filter is code of the hook, too. If it panics the hook is asked, which for a gate means that it can still
-/// object.
-fn takes_part(hook: &dyn Hook, stage: HookStage, tool: &str) -> bool {
-    std::panic::catch_unwind(AssertUnwindSafe(|| hook.handles(stage, Some(tool)))).unwrap_or(true)
+impl Member {
+    /// Whether it is to be asked at a stage without a tool.
+    pub(crate) fn is_on(&self) -> bool {
+        !self.off.load(Ordering::Relaxed)
+    }
+
+    /// Whether it is to be asked about this tool. The filter is code of the hook, too. If it panics the hook is asked,
+    /// which for a gate means that it can still object.
+    pub(crate) fn takes_part(&self, stage: HookStage, tool: &str) -> bool {
+        let handles = AssertUnwindSafe(|| self.hook.handles(stage, Some(tool)));
+        self.is_on() && std::panic::catch_unwind(handles).unwrap_or(true)
+    }
+}
+
+/// At the stages around a tool call the hook is asked for each tool, so every hook is a member there.
+fn is_member(hook: &dyn Hook, stage: HookStage) -> bool {
+    match stage {
+        HookStage::BeforeToolCall | HookStage::AfterToolCall | HookStage::ToolError => true,
+        _ => std::panic::catch_unwind(AssertUnwindSafe(|| hook.handles(stage, None))).unwrap_or(true),
+    }
 }
 
 fn panicked(hook: &dyn Hook, payload: &(dyn std::any::Any + Send)) -> HookError {
     let message = format!("it panicked ({})", panic_text(payload));
     HookError::Failed { hook: hook.name().to_owned(), message, source: None }
-}
-
-/// Per field, as a whole: nothing is merged (000-136).
-fn apply(outcome: &mut ToolOutcome, amendment: Amendment) {
-    let Amendment { content, details, is_error, terminate } = amendment;
-    if let Some(content) = content {
-        outcome.content = content;
-    }
-    if details.is_some() {
-        outcome.details = details;
-    }
-    if let Some(is_error) = is_error {
-        outcome.is_error = is_error;
-    }
-    outcome.terminate |= terminate;
 }
 
 /// The chain in force. Replacing it takes effect at the next round; calls in progress end with the chain they began

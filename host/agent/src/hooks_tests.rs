@@ -2,8 +2,12 @@ use super::*;
 use crate::scripted_tests::*;
 use crate::{AgentLoopConfig, run_agent_loop};
 use async_trait::async_trait;
+use capstan_ports::hook::HookContext;
 use capstan_ports::permission::AllowAll;
-use capstan_ports::{CallAccess, Content, Message, TurnContext};
+use capstan_ports::{
+    Amendment, CallAccess, Content, GateVerdict, Message, Permission, PermissionPort, ToolCall, ToolOutcome,
+    TurnContext,
+};
 use serde_json::json;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -132,7 +136,7 @@ async fn amended(chain: HookChain) -> (ToolOutcome, Option<TurnAbort>) {
         round: 0,
         model: Arc::from("scripted/one"),
     };
-    let context = HookContext { turn, cancel: CancellationToken::new() };
+    let context = HookContext::new(turn, CancellationToken::new());
     let outcome = ToolOutcome { details: Some(json!({"a": 1, "b": 2})), ..ToolOutcome::text("was") };
     chain.amend(&context, &call("a", "echo", json!({})), outcome).await
 }
@@ -158,7 +162,7 @@ async fn a_failing_hook_after_a_call_makes_it_an_error_and_later_hooks_still_run
     let calls = Arc::new(AtomicUsize::new(0));
     let counts = calls.clone();
     let chain = hooks([
-        TestHook::amend("a", |call, _| if call.id == "a" { Err(fail("lost")) } else { Ok(None) }),
+        TestHook::amend("z", |call, _| if call.id == "a" { Err(fail("lost")) } else { Ok(None) }),
         TestHook::amend("b", move |_, _| {
             counts.fetch_add(1, Ordering::SeqCst);
             Ok(None)

@@ -4,11 +4,14 @@
 use crate::config::Limits;
 use crate::queue::QueueMode;
 use crate::scripted_tests::*;
-use crate::{AgentSession, AgentState, ToolExecutionMode, repair};
+use crate::{AgentSession, AgentState, HookChain, ToolExecutionMode, repair};
+use async_trait::async_trait;
+use capstan_ports::hook::HookContext;
 use capstan_ports::*;
 use proptest::prelude::*;
 use serde_json::json;
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// What a call does while it runs.
@@ -26,20 +29,106 @@ enum Act {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Verdict {
+enum Ruling {
     Pass,
     Rewrite,
     RewriteBadly,
     Block,
     Defer,
+    Ask,
     Fail,
+    Panic,
     AbortTurn,
+}
+
+/// What the hooks around a turn or a model call answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Stance {
+    Proceed,
+    Rewrite,
+    RewriteBadly,
+    Fail,
+    Defer,
+    Abort,
+}
+
+fn stance() -> impl Strategy<Value = Stance> {
+    use Stance::*;
+    prop::sample::select(vec![Proceed, Proceed, Proceed, Proceed, Rewrite, RewriteBadly, Fail, Defer, Abort])
+}
+
+/// Takes its stances one after another, whichever stage asks.
+struct Moody(Mutex<VecDeque<Stance>>);
+
+impl Moody {
+    fn verdict<T>(&self, good: T, bad: T) -> Result<Verdict<T>, HookError> {
+        match self.0.lock().unwrap().pop_front().unwrap_or(Stance::Proceed) {
+            Stance::Proceed => Ok(Verdict::Proceed),
+            Stance::Rewrite => Ok(Verdict::Rewrite(good)),
+            Stance::RewriteBadly => Ok(Verdict::Rewrite(bad)),
+            Stance::Fail => {
+                Err(HookError::Failed { hook: "moody".into(), message: "failed".into(), source: None })
+            }
+            Stance::Defer => Err(HookError::Deferred { reason: "later".into() }),
+            Stance::Abort => Ok(Verdict::Abort("no".into())),
+        }
+    }
+}
+
+#[async_trait]
+impl Hook for Moody {
+    fn name(&self) -> &str {
+        "moody"
+    }
+
+    fn handles(&self, stage: HookStage, _tool: Option<&str>) -> bool {
+        !matches!(stage, HookStage::BeforeToolCall | HookStage::AfterToolCall)
+    }
+
+    async fn before_turn(&self, _: &HookContext, input: &Message) -> Result<Verdict<Message>, HookError> {
+        self.verdict(
+            Message::user(format!("{}!", input.text())),
+            Message::Assistant(AssistantMessage::default()),
+        )
+    }
+
+    async fn before_model(
+        &self,
+        _: &HookContext,
+        messages: &[Arc<Message>],
+    ) -> Result<Verdict<Vec<Arc<Message>>>, HookError> {
+        let mut good = messages.to_vec();
+        good.push(user("by the way"));
+        // Cut at the wrong place, which may happen to be no wrong place.
+        self.verdict(good, messages[messages.len().min(2) - 1..].to_vec())
+    }
+
+    async fn after_model(
+        &self,
+        _: &HookContext,
+        answer: &AssistantMessage,
+    ) -> Result<Verdict<AssistantMessage>, HookError> {
+        let kept = answer.content.iter().skip(1).cloned().collect();
+        let twice = answer.content.iter().chain(&answer.content).cloned().collect();
+        self.verdict(
+            AssistantMessage { content: kept, ..answer.clone() },
+            AssistantMessage { content: twice, ..answer.clone() },
+        )
+    }
+
+    async fn turn_error(&self, _: &HookContext, _: &Failure) -> Result<(), HookError> {
+        self.verdict((), ()).map(|_| ())
+    }
+
+    async fn after_turn(&self, _: &HookContext, _: &Message, _: &[Arc<Message>]) -> Result<(), HookError> {
+        self.verdict((), ()).map(|_| ())
+    }
 }
 
 #[derive(Debug, Clone)]
 enum Step {
     Says,
-    Calls(Vec<(Act, Verdict)>),
+    Calls(Vec<(Act, Ruling)>),
     CutOff(Act),
     Breaks,
     HangsUntilAborted,
@@ -53,9 +142,23 @@ fn act() -> impl Strategy<Value = Act> {
     ])
 }
 
-fn verdict() -> impl Strategy<Value = Verdict> {
-    use Verdict::*;
-    prop::sample::select(vec![Pass, Pass, Pass, Pass, Rewrite, RewriteBadly, Block, Defer, Fail, AbortTurn])
+fn verdict() -> impl Strategy<Value = Ruling> {
+    use Ruling::*;
+    prop::sample::select(vec![
+        Pass,
+        Pass,
+        Pass,
+        Pass,
+        Pass,
+        Rewrite,
+        RewriteBadly,
+        Block,
+        Defer,
+        Ask,
+        Fail,
+        Panic,
+        AbortTurn,
+    ])
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -68,7 +171,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn arguments(act: Act, verdict: Verdict) -> serde_json::Value {
+fn arguments(act: Act, verdict: Ruling) -> serde_json::Value {
     json!({ "act": format!("{act:?}"), "verdict": format!("{verdict:?}"), "n": 1 })
 }
 
@@ -81,7 +184,7 @@ fn answer(round: usize, step: &Step) -> Answer {
                 .enumerate()
                 .map(|(at, (act, verdict))| call(&id(at), "act", arguments(*act, *verdict))),
         ),
-        Step::CutOff(act) => stops(StopReason::Length, [call(&id(0), "act", arguments(*act, Verdict::Pass))]),
+        Step::CutOff(act) => stops(StopReason::Length, [call(&id(0), "act", arguments(*act, Ruling::Pass))]),
         Step::Breaks => fails(ModelErrorKind::Auth, "broken"),
         Step::HangsUntilAborted => Answer::Hangs(text_events("partial")),
     }
@@ -131,6 +234,8 @@ fn judging() -> TestHook {
             "Block" => Ok(GateVerdict::Block("blocked".into())),
             "Defer" => Ok(GateVerdict::Defer("deferred".into())),
             "Fail" => Err(HookError::Failed { hook: "judge".into(), message: "failed".into(), source: None }),
+            "Ask" => Ok(GateVerdict::Ask("sure?".into())),
+            "Panic" => panic!("judge panicked"),
             "AbortTurn" => Err(HookError::Aborted { reason: "enough".into() }),
             _ => Ok(GateVerdict::Pass),
         }
@@ -171,7 +276,41 @@ fn check_events(recorder: &Recorder, runs: usize) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-async fn play(steps: Vec<Step>, mode: ToolExecutionMode, queues: QueueMode) -> Result<(), TestCaseError> {
+/// Each turn ends once, well or badly.
+#[derive(Default)]
+struct TurnCounts {
+    ended: Mutex<usize>,
+    pending: Mutex<usize>,
+}
+
+#[async_trait]
+impl ObserverPort for TurnCounts {
+    async fn on_event(&self, event: &TurnEvent) {
+        match event {
+            TurnEvent::TurnCompleted | TurnEvent::TurnFailed { .. } => *self.ended.lock().unwrap() += 1,
+            TurnEvent::ToolCallPending { .. } => *self.pending.lock().unwrap() += 1,
+            TurnEvent::ToolCallResult { .. } | TurnEvent::ToolCallDeferred { .. } => {
+                *self.pending.lock().unwrap() -= 1;
+            }
+            _ => {}
+        }
+    }
+}
+
+impl TurnCounts {
+    fn check(&self, runs: usize) -> Result<(), TestCaseError> {
+        prop_assert_eq!(*self.ended.lock().unwrap(), runs);
+        prop_assert_eq!(*self.pending.lock().unwrap(), 0);
+        Ok(())
+    }
+}
+
+async fn play(
+    steps: Vec<Step>,
+    stances: Vec<Stance>,
+    mode: ToolExecutionMode,
+    queues: QueueMode,
+) -> Result<(), TestCaseError> {
     let model = ScriptedModel::new([]);
     let log = MemoryLog::new();
     let mut config = config(&model);
@@ -182,7 +321,11 @@ async fn play(steps: Vec<Step>, mode: ToolExecutionMode, queues: QueueMode) -> R
         max_tool_rounds: Some(4),
         ..Limits::default()
     };
-    config.hooks.replace(hooks([judging()]));
+    let moody = Moody(Mutex::new(stances.into()));
+    config.hooks.replace(HookChain::new([Arc::new(judging()) as Arc<dyn Hook>, Arc::new(moody)]));
+    let counts = Arc::new(TurnCounts::default());
+    config.observers.add(counts.clone());
+    let observers = config.observers.clone();
     let session = AgentSession::open(config, log.clone()).unwrap();
     let agent = session.agent().clone();
     agent.set_tool_registry(registry([acting(&session)]));
@@ -209,11 +352,18 @@ async fn play(steps: Vec<Step>, mode: ToolExecutionMode, queues: QueueMode) -> R
             () = watchdog => {}
         }
         check_events(&recorder, run)?;
+        observers.flush(Duration::from_secs(5)).await;
+        counts.check(run)?;
         let state = agent.state();
         prop_assert!(!state.is_streaming && state.pending_tool_calls.is_empty());
         let mut folded = AgentState::default();
         recorder.events.lock().unwrap().iter().for_each(|event| folded.reduce(event));
         prop_assert_eq!(&folded.messages, &state.messages);
+        for waiting in agent.deferred() {
+            prop_assert!(repair(&state.messages).iter().any(|message| matches!(
+                message.as_ref(), Message::ToolResult(result) if result.tool_call_id == waiting.call.id
+            )));
+        }
         // The log holds the same conversation, up to the order in which results came in.
         prop_assert_eq!(repair(&log.messages().unwrap()), repair(&state.messages));
         prop_assert_eq!(log.messages().unwrap().len(), state.messages.len());
@@ -231,12 +381,13 @@ proptest! {
     #[test]
     fn any_interleaving_ends_once_and_leaves_an_acceptable_transcript(
         steps in prop::collection::vec(step(), 1..6),
+        stances in prop::collection::vec(stance(), 0..12),
         sequential in any::<bool>(),
         drain_all in any::<bool>(),
     ) {
         let mode = if sequential { ToolExecutionMode::Sequential } else { ToolExecutionMode::Parallel };
         let queues = if drain_all { QueueMode::All } else { QueueMode::OneAtATime };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        runtime.block_on(play(steps, mode, queues))?;
+        runtime.block_on(play(steps, stances, mode, queues))?;
     }
 }

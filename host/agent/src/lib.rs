@@ -5,34 +5,46 @@
 //! from it. The crate sees models, tools, hooks and sessions only as traits, so every part of it can be tested
 //! without any of them.
 //!
-//! Reading order: [`run`] (the loop), `request` and `answer` (one model call), `execute` and `preflight` (tool calls),
-//! [`hooks`], [`transcript`] (repair), then what wraps the loop: [`agent`] and [`session`].
+//! Reading order: [`run`] (the loop), `asking`, `request`, `compact` and `answer` (one model call), `execute` and
+//! `preflight` (tool calls), `ending`, [`hooks`] with `stages` and `gate`, [`transcript`] (repair), then what wraps the
+//! loop: [`agent`], [`session`] and [`bundle`].
 
 pub mod run;
 
 mod answer;
+mod asking;
+mod compact;
+mod ending;
 mod request;
+mod trim;
 
 mod execute;
 mod preflight;
+mod repeats;
 
 pub mod arguments;
 mod coercion;
+mod gate;
 pub mod hooks;
 mod progress;
 pub mod registry;
 mod result;
 pub mod retry;
+mod stages;
 pub mod trace;
 pub mod transcript;
+pub mod typed;
 
 mod emitter;
 mod journal;
+pub mod observers;
 
 pub mod agent;
+pub mod bundle;
 mod listeners;
 pub mod prompt;
 pub mod queue;
+pub mod recall;
 pub mod session;
 pub mod state;
 
@@ -40,19 +52,29 @@ pub mod config;
 pub mod error;
 
 pub use agent::Agent;
+pub use bundle::{AgentConfig, RuntimeBundle, TurnResult};
 pub use config::{AgentContext, AgentLoopConfig, ContextTransform, Limits, MessageSource, ToolExecutionMode};
 pub use error::AgentError;
 pub use hooks::{HookChain, HookRegistry};
 pub use listeners::SubscriptionId;
+pub use observers::{ObserverId, Observers};
 pub use queue::{PendingMessageQueue, QueueMode};
+pub use recall::{InMemory, RetrieveTool};
 pub use registry::ToolRegistry;
 pub use retry::{RetryEvent, RetryPolicy};
-pub use run::{run_agent_loop, run_agent_loop_continue};
+pub use run::{Decision, run_agent_loop, run_agent_loop_continue};
 pub use session::AgentSession;
 pub use state::AgentState;
-pub use transcript::repair;
+pub use transcript::{DeferredCall, deferred_calls, repair};
+pub use typed::TypedTool;
 
 #[cfg(test)]
 mod interleaving_tests;
 #[cfg(test)]
+mod loop_cost_tests;
+#[cfg(test)]
+mod recording_tests;
+#[cfg(test)]
 mod scripted_tests;
+#[cfg(test)]
+mod staged_tests;

@@ -2,7 +2,8 @@
 
 use crate::arguments::malformed_report;
 use crate::error::panic_text;
-use crate::hooks::{Gated, HookChain, TurnAbort};
+use crate::gate::{Approval, Gated};
+use crate::hooks::{HookChain, TurnAbort};
 use crate::registry::{ToolEntry, ToolSet};
 use crate::result::{ABORTED, failure};
 use capstan_ports::hook::HookContext;
@@ -18,8 +19,8 @@ pub(crate) enum Preflight {
     Ready(ReadyCall),
     /// Do not run it; this is its result.
     Settled(ToolOutcome),
-    /// Do not run it now; the turn ends after the batch.
-    Deferred(ToolOutcome),
+    /// Do not run it now, for this reason; the turn ends after the batch.
+    Deferred(String),
     /// Do not run it, and end the turn.
     TurnAborted(TurnAbort),
 }
@@ -36,6 +37,7 @@ pub(crate) struct Gatekeeper<'a> {
     pub(crate) hooks: &'a HookChain,
     pub(crate) permissions: &'a dyn PermissionPort,
     pub(crate) context: &'a HookContext,
+    pub(crate) approval: Approval,
 }
 
 impl Gatekeeper<'_> {
@@ -59,12 +61,13 @@ impl Gatekeeper<'_> {
         let arguments = entry.schema.check(definition, prepared, &call.arguments).map_err(failure)?;
         let call = ToolCall { arguments, ..call.clone() };
         let revalidate = |rewritten: Value| entry.schema.check(definition, rewritten.clone(), &rewritten);
-        let call = match self.hooks.gate(self.context, call, &revalidate, self.permissions).await {
-            Gated::Pass(call) => call,
-            Gated::Refused(reason) => return Err(failure(reason)),
-            Gated::Deferred(reason) => return Ok(Preflight::Deferred(deferred(&reason))),
-            Gated::TurnAborted(abort) => return Ok(Preflight::TurnAborted(abort)),
-        };
+        let call =
+            match self.hooks.gate(self.context, call, self.approval, &revalidate, self.permissions).await {
+                Gated::Pass(call) => call,
+                Gated::Refused(reason) => return Err(failure(reason)),
+                Gated::Deferred(reason) => return Ok(Preflight::Deferred(reason)),
+                Gated::TurnAborted(abort) => return Ok(Preflight::TurnAborted(abort)),
+            };
         let access = access(entry, &call)?;
         match self.permissions.decide(&self.context.turn, &call, &access).await {
             Permission::Allow => Ok(Preflight::Ready(ReadyCall { entry: entry.clone(), call })),
@@ -73,8 +76,9 @@ impl Gatekeeper<'_> {
     }
 }
 
-/// The model learns that nothing was done and why; a program finds the reason in the details (X13).
-fn deferred(reason: &str) -> ToolOutcome {
+/// The result of a call that was put off. The model learns that nothing was done and why; a program finds the reason in
+/// the details (X13).
+pub(crate) fn deferred(reason: &str) -> ToolOutcome {
     let text = format!("Not executed, it needs approval: {reason}");
     ToolOutcome { details: Some(json!({ "deferred": true, "reason": reason })), ..ToolOutcome::error(text) }
 }

@@ -2,7 +2,13 @@
 
 use crate::arguments::ArgumentSchema;
 use crate::error::AgentError;
-use capstan_ports::{Tool, ToolDefinition};
+use async_trait::async_trait;
+use capstan_ports::tool::ToolContext;
+use capstan_ports::{
+    CallAccess, RuntimeError, Tool, ToolCall, ToolDefinition, ToolError, ToolOutcome, ToolProvider,
+    ToolRuntime,
+};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -104,6 +110,39 @@ impl ToolRegistry {
 
     pub(crate) fn snapshot(&self) -> Arc<ToolSet> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The tools of a registry as seed 003's provider and runtime, so that a tool written once serves both.
+impl ToolProvider for ToolRegistry {
+    fn list_tools(&self) -> Vec<ToolDefinition> {
+        self.list().to_vec()
+    }
+}
+
+#[async_trait]
+impl ToolRuntime for ToolRegistry {
+    /// The loop has validated the arguments against the schema; what a tool maps in `prepare` is mapped here.
+    async fn execute(
+        &self,
+        name: &str,
+        call: &ToolCall,
+        context: &ToolContext,
+    ) -> Result<ToolOutcome, RuntimeError> {
+        let Some(entry) = self.snapshot().get(name).cloned() else {
+            return Err(RuntimeError::UnknownTool { name: name.to_owned() });
+        };
+        let failed = |error: ToolError| RuntimeError::InvocationFailed {
+            message: error.to_string(),
+            source: Some(Box::new(error)),
+        };
+        let arguments = entry.tool.prepare(call.arguments.clone()).await.map_err(failed)?;
+        let call = ToolCall { arguments, ..call.clone() };
+        entry.tool.execute(&call, context).await.map_err(failed)
+    }
+
+    fn access(&self, name: &str, arguments: &Value) -> CallAccess {
+        self.snapshot().get(name).map_or(CallAccess::Nothing, |entry| entry.tool.access(arguments))
     }
 }
 

@@ -1,33 +1,29 @@
 //! Builds the request of a round from the transcript.
 
-use crate::config::{AgentContext, AgentLoopConfig};
 use crate::error::AgentError;
-use crate::registry::ToolSet;
-use crate::transcript::repair;
-use capstan_ports::{Message, ModelRequest};
-use std::sync::Arc;
+use crate::run::Run;
+use crate::transcript::{repair, repaired};
+use capstan_ports::ModelRequest;
 
-/// The request for `transcript` as it is now: transformed, then repaired, so that nothing a transformation cut apart
+/// The request for the transcript as it is now: transformed, then repaired, so that nothing a transformation cut apart
 /// reaches the provider.
-pub(crate) async fn build(
-    transcript: &[Arc<Message>],
-    tools: &ToolSet,
-    context: &AgentContext,
-    config: &AgentLoopConfig,
-) -> Result<ModelRequest, AgentError> {
+pub(crate) async fn build(run: &mut Run<'_>) -> Result<ModelRequest, AgentError> {
+    let config = run.config;
     let messages = match &config.transform {
         Some(transform) => {
-            let changed = transform.transform(transcript.to_vec()).await;
-            repair(&changed.map_err(|source| AgentError::Context { source })?)
+            let changed = transform.transform(run.transcript.to_vec()).await;
+            repair(&changed.map_err(|source| AgentError::Context { source })?).into()
         }
-        None => repair(transcript),
+        None => repaired(&run.transcript, &mut run.sound),
     };
     Ok(ModelRequest {
-        system: context.system_prompt.clone(),
+        system: run.context.system_prompt.clone(),
         messages,
-        tools: tools.definitions(),
+        tools: run.context.tools.snapshot().definitions(),
         thinking: config.thinking,
         max_output_tokens: config.max_output_tokens,
-        session_id: config.session(),
+        temperature: config.temperature,
+        tool_choice: config.tool_choice.clone(),
+        session_id: config.session().map(|_| run.session_id.clone()),
     })
 }

@@ -1,22 +1,26 @@
 //! The loop: rounds of one model call and the tool calls it asked for, until nothing is left to do.
 //!
 //! The order of events is that of the traces T1 to T7, which the tests spell out. Whatever goes wrong, every start has
-//! its end, `AgentEnd` comes last and exactly once, and the transcript stays acceptable to a provider.
+//! its end, `AgentEnd` comes last and exactly once, and the transcript stays acceptable to a provider. Every entry point
+//! ([`run_agent_loop`], [`Agent`](crate::Agent), [`AgentSession`](crate::AgentSession),
+//! [`RuntimeBundle`](crate::RuntimeBundle)) runs through here.
 
-use crate::answer::{Received, receive};
 use crate::config::{AgentContext, AgentLoopConfig};
 use crate::emitter::Emitter;
+use crate::ending::{Outcome, UnfinishedTurn};
 use crate::error::AgentError;
 use crate::execute::{Batch, BatchEnd};
+use crate::hooks::TurnAbort;
 use crate::journal::Journal;
-use crate::request;
-use crate::retry::RetryEvent;
+use crate::repeats::Repeats;
+use crate::transcript::deferred_calls;
+use capstan_ports::hook::HookContext;
 use capstan_ports::message::now_ms;
 use capstan_ports::{
-    AgentEvent, AssistantMessage, EventSink, Message, SessionId, StopReason, ToolCall, TurnContext,
+    AgentEvent, AssistantMessage, EventSink, HookStage, Message, Messages, ModelError, SessionId,
+    SessionStore, StopReason, ToolCall, TurnContext, TurnEvent,
 };
 use std::sync::Arc;
-use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// What calls get that the model could not finish writing (000-156).
@@ -38,10 +42,11 @@ pub async fn run_agent_loop(
     sink: &dyn EventSink,
     cancel: &CancellationToken,
 ) -> Result<Vec<Arc<Message>>, AgentError> {
-    Run::new(context, config, sink, cancel).run(prompts).await
+    Run::new(context, config, sink, cancel).run(Opening::Prompts(prompts)).await.into_added()
 }
 
-/// Goes on from the context without a new prompt; the returned list holds only what is new.
+/// Goes on from the context without a new prompt; the returned list holds only what is new. `before-turn` hooks are not
+/// asked: there is no input that they could judge.
 ///
 /// # Errors
 /// Before any event: [`AgentError::ContinueWithoutMessages`] and [`AgentError::ContinueFromAssistant`]. Otherwise
@@ -56,9 +61,26 @@ pub async fn run_agent_loop_continue(
         None => Err(AgentError::ContinueWithoutMessages),
         Some(Message::Assistant(_)) => Err(AgentError::ContinueFromAssistant),
         Some(Message::User(_) | Message::ToolResult(_)) => {
-            Run::new(context, config, sink, cancel).run(Vec::new()).await
+            Run::new(context, config, sink, cancel).run(Opening::Prompts(Vec::new())).await.into_added()
         }
     }
+}
+
+/// A person's answer about a call that a gate put off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Execute it, with the arguments that the model gave.
+    Approve,
+    /// Do not execute it; the model reads this reason.
+    Deny(String),
+}
+
+/// What a run begins with.
+pub(crate) enum Opening {
+    /// Messages of the user; none to go on from what is there.
+    Prompts(Vec<Arc<Message>>),
+    /// A decision on a call that was put off.
+    Decided { call_id: String, decision: Decision },
 }
 
 /// How the run goes on after a round.
@@ -71,22 +93,35 @@ enum Next {
     Over,
 }
 
-struct Run<'a> {
-    context: &'a AgentContext,
-    config: &'a AgentLoopConfig,
-    events: Emitter<'a>,
-    cancel: &'a CancellationToken,
-    journal: Journal,
-    /// The context's messages and what was added.
-    transcript: Vec<Arc<Message>>,
-    session_id: SessionId,
+pub(crate) struct Run<'a> {
+    pub(crate) context: &'a AgentContext,
+    pub(crate) config: &'a AgentLoopConfig,
+    pub(crate) events: Emitter<'a>,
+    pub(crate) cancel: &'a CancellationToken,
+    pub(crate) journal: Journal,
+    /// Where the conversation is loaded from, once the turn may start.
+    store: Option<Arc<dyn SessionStore>>,
+    /// The conversation as the model sees it. A compressor may replace what is in it.
+    pub(crate) transcript: Messages,
+    /// How many of its leading messages are known to need no repair.
+    pub(crate) sound: usize,
+    /// What this run added to the conversation.
+    pub(crate) added: Vec<Arc<Message>>,
+    /// The results among that.
+    pub(crate) tool_results: Vec<Arc<Message>>,
+    pub(crate) session_id: SessionId,
     model_name: Arc<str>,
     round: u32,
     tool_rounds: u32,
+    repeats: Repeats,
+    /// Whether the conversation was shortened for this input because the model refused it.
+    pub(crate) overflow_handled: bool,
+    /// Why the last answer is a failure.
+    pub(crate) model_failure: Option<ModelError>,
 }
 
 impl<'a> Run<'a> {
-    fn new(
+    pub(crate) fn new(
         context: &'a AgentContext,
         config: &'a AgentLoopConfig,
         sink: &'a dyn EventSink,
@@ -98,27 +133,89 @@ impl<'a> Run<'a> {
             events: Emitter::new(sink),
             cancel,
             journal: Journal::new(config.log.clone()),
-            transcript: context.messages.clone(),
+            store: None,
+            transcript: context.messages.clone().into(),
+            sound: 0,
+            added: Vec::new(),
+            tool_results: Vec::new(),
             session_id: config.session().unwrap_or_else(|| SessionId::new("in-memory")),
             model_name: config.model.info().full_name().into(),
             round: 0,
             tool_rounds: 0,
+            repeats: Repeats::default(),
+            overflow_handled: false,
+            model_failure: None,
         }
     }
 
-    async fn run(mut self, prompts: Vec<Arc<Message>>) -> Result<Vec<Arc<Message>>, AgentError> {
-        self.events.emit(AgentEvent::AgentStart).await;
-        let ended = self.rounds(prompts).await;
-        let added = self.transcript.split_off(self.context.messages.len());
-        self.events.emit(AgentEvent::AgentEnd { messages: added.clone() }).await;
-        ended.map(|()| added)
+    /// Loads the conversation from a store and saves it there.
+    pub(crate) fn over(mut self, store: Arc<dyn SessionStore>) -> Self {
+        self.store = Some(store);
+        self
     }
 
-    async fn rounds(&mut self, prompts: Vec<Arc<Message>>) -> Result<(), AgentError> {
+    pub(crate) async fn run(mut self, opening: Opening) -> Outcome {
+        let unfinished = UnfinishedTurn::new(self.config.observers.clone());
+        self.events.emit(AgentEvent::AgentStart).await;
+        let ended = self.turn(opening).await;
+        let ended = self.conclude(ended, unfinished).await;
+        self.events.emit(AgentEvent::AgentEnd { messages: self.added.clone() }).await;
+        self.into_outcome(ended)
+    }
+
+    async fn turn(&mut self, opening: Opening) -> Result<(), AgentError> {
+        let opening = match opening {
+            Opening::Prompts(mut prompts) => {
+                if let Err(abort) = self.before_turn(&mut prompts).await {
+                    // The turn never began: nothing of it is kept.
+                    return Err(abort.into());
+                }
+                Opening::Prompts(prompts)
+            }
+            decided @ Opening::Decided { .. } => decided,
+        };
+        self.config.observers.tell(|| TurnEvent::TurnStarted);
+        let loaded = self.load().await;
         self.events.emit(AgentEvent::TurnStart).await;
-        if let Err(error) = self.admit(prompts).await {
+        if let Err(error) = loaded {
             return self.fail(error).await;
         }
+        match opening {
+            Opening::Prompts(prompts) => {
+                if let Err(error) = self.admit(prompts).await {
+                    return self.fail(error).await;
+                }
+            }
+            Opening::Decided { call_id, decision } => self.decided(&call_id, decision).await?,
+        }
+        self.rounds().await
+    }
+
+    /// Asks the hooks about the input, which is the last of the prompts: the ones before it lead up to it.
+    async fn before_turn(&self, prompts: &mut [Arc<Message>]) -> Result<(), TurnAbort> {
+        let hooks = self.config.hooks.current();
+        let Some(input) = prompts.last_mut().filter(|_| hooks.has(HookStage::BeforeTurn)) else {
+            return Ok(());
+        };
+        let context = self.hook_context();
+        let asked = self.cancel.run_until_cancelled(hooks.before_turn(&context, input)).await;
+        // An aborted run goes on to its first request, which is then not made.
+        if let Some(changed) = asked.transpose()?.flatten() {
+            *input = changed;
+        }
+        Ok(())
+    }
+
+    async fn load(&mut self) -> Result<(), AgentError> {
+        let Some(store) = self.store.clone() else { return Ok(()) };
+        let session = store.load(&self.session_id).await?;
+        self.transcript = session.messages.into();
+        let (id, metadata) = (self.session_id.clone(), session.metadata);
+        self.journal = Journal::Store { store, id, metadata };
+        Ok(())
+    }
+
+    async fn rounds(&mut self) -> Result<(), AgentError> {
         let mut waiting = self.steering();
         loop {
             let next = self.round(waiting).await?;
@@ -152,36 +249,62 @@ impl<'a> Run<'a> {
         let calls: Vec<&ToolCall> = match said.stop_reason {
             // Calls in a broken answer may be broken themselves (000-154).
             StopReason::Error | StopReason::Aborted => {
-                self.end_turn(&answer, Vec::new()).await;
+                self.end_round(&answer, Vec::new()).await;
                 return Ok(Next::Over);
             }
             StopReason::Stop | StopReason::Length | StopReason::ToolUse => said.tool_calls().collect(),
         };
         if calls.is_empty() {
-            self.end_turn(&answer, Vec::new()).await;
+            self.end_round(&answer, Vec::new()).await;
             return Ok(Next::Rest);
         }
         let exceeded = self.config.limits.max_tool_rounds.filter(|limit| self.tool_rounds >= *limit);
         let refusal = self.refusal(said.stop_reason, exceeded);
         self.tool_rounds += 1;
-        let turn = self.turn_context();
-        let tools = self.context.tools.snapshot();
-        let batch = Batch::new(self.config, &self.events, &mut self.journal, tools, turn, self.cancel)
-            .execute(calls, refusal)
-            .await;
-        self.transcript.extend_from_slice(&batch.results);
-        self.end_turn(&answer, batch.results).await;
+        let (results, end) = self.execute(calls, refusal, Approved::No).await;
+        self.end_round(&answer, results).await;
         if let Some(limit) = exceeded {
             return Err(AgentError::ToolLoopExceeded { limit });
         }
-        match batch.end {
-            BatchEnd::Continue => Ok(Next::Ask),
-            BatchEnd::Terminate => Ok(Next::Rest),
-            BatchEnd::Deferred => Ok(Next::Over),
-            BatchEnd::Aborted(abort) => {
-                Err(AgentError::HookAborted { hook: abort.hook, reason: abort.reason })
-            }
-            BatchEnd::Unrecorded(error) => Err(error.into()),
+        after(end)
+    }
+
+    async fn execute(
+        &mut self,
+        calls: Vec<&ToolCall>,
+        refusal: Option<String>,
+        approved: Approved,
+    ) -> (Vec<Arc<Message>>, BatchEnd) {
+        let context = self.hook_context();
+        let tools = self.context.tools.snapshot();
+        let (journal, repeats) = (&mut self.journal, &mut self.repeats);
+        let batch = Batch::new(self.config, &self.events, journal, repeats, tools, context);
+        let batch = match approved {
+            Approved::Yes => batch.approved(),
+            Approved::No => batch,
+        };
+        let done = batch.execute(calls, refusal).await;
+        self.transcript.to_mut().extend_from_slice(&done.results);
+        self.added.extend_from_slice(&done.results);
+        self.tool_results.extend_from_slice(&done.results);
+        (done.results, done.end)
+    }
+
+    /// Does what a person decided about a call that was put off. Its result takes the place of the note that it was,
+    /// and the round goes on with the model.
+    async fn decided(&mut self, call_id: &str, decision: Decision) -> Result<(), AgentError> {
+        let waiting = deferred_calls(&self.transcript);
+        let Some(deferred) = waiting.into_iter().find(|waiting| waiting.call.id == call_id) else {
+            return self.fail(AgentError::NotDeferred { call_id: call_id.to_owned() }).await;
+        };
+        let refusal = match decision {
+            Decision::Approve => None,
+            Decision::Deny(reason) => Some(format!("Not executed, the user denied it: {reason}")),
+        };
+        let (_, end) = self.execute(vec![&deferred.call], refusal, Approved::Yes).await;
+        match after(end) {
+            Ok(_) => Ok(()),
+            Err(error) => self.fail(error).await,
         }
     }
 
@@ -196,132 +319,64 @@ impl<'a> Run<'a> {
         self.events.failure().map(|text| format!("Not executed: an event listener failed ({text})."))
     }
 
-    /// Asks the model, again if that can help, and records the answer before anybody acts on it.
-    async fn answer(&mut self) -> Result<Arc<Message>, AgentError> {
-        let mut attempt = 0;
-        loop {
-            let received = match self.ask().await {
-                Ok(received) => received,
-                Err(error) => return self.fail(error).await,
-            };
-            let again =
-                received.failure.as_ref().and_then(|error| self.config.retry.delay(attempt + 1, error));
-            let Some(delay) = again else {
-                self.report_retry_end(attempt, &received);
-                return self.keep(received).await;
-            };
-            attempt += 1;
-            self.report_retry_start(attempt, delay, &received);
-            // A half answer that was shown is closed as a round of its own. One that was not shown leaves no trace.
-            let shown = received.shown;
-            if shown {
-                let broken = self.keep(received).await?;
-                self.end_turn(&broken, Vec::new()).await;
-            }
-            let waited = tokio::select! {
-                biased;
-                () = self.cancel.cancelled() => false,
-                () = self.config.sleeper.sleep(delay) => true,
-            };
-            if shown {
-                self.events.emit(AgentEvent::TurnStart).await;
-            }
-            if !waited {
-                let aborted = Received::aborted(self.config.model.as_ref());
-                self.report_retry_end(attempt, &aborted);
-                return self.keep(aborted).await;
-            }
-        }
-    }
-
-    /// One request.
-    async fn ask(&mut self) -> Result<Received, AgentError> {
-        if let Some(message) = self.events.failure() {
-            return Err(AgentError::Listener { message });
-        }
-        self.journal.commit().await?;
-        let model = self.config.model.as_ref();
-        let tools = self.context.tools.snapshot();
-        let request = tokio::select! {
-            biased;
-            () = self.cancel.cancelled() => return Ok(Received::aborted(model)),
-            request = request::build(&self.transcript, &tools, self.context, self.config) => request?,
-        };
-        Ok(receive(model, request, &self.events, self.cancel).await)
-    }
-
-    /// Makes an answer durable and part of the transcript. One that could not be recorded becomes a failed answer,
-    /// because tools must not run for a call that is not on record.
-    async fn keep(&mut self, received: Received) -> Result<Arc<Message>, AgentError> {
-        let Received { message, shown, failure: _ } = received;
-        let mut message = Arc::new(Message::Assistant(message));
-        if !shown {
-            self.events.emit(AgentEvent::MessageStart { message: message.clone() }).await;
-        }
-        let recorded = self.journal.record(&message).await;
-        if let (Err(error), Message::Assistant(said)) = (&recorded, message.as_ref()) {
-            message = Arc::new(Message::Assistant(AssistantMessage {
-                stop_reason: StopReason::Error,
-                error_message: Some(error.to_string()),
-                ..said.clone()
-            }));
-        }
-        self.transcript.push(message.clone());
-        self.events.emit(AgentEvent::MessageEnd { message: message.clone() }).await;
-        match recorded {
-            Ok(()) => Ok(message),
-            Err(error) => {
-                self.end_turn(&message, Vec::new()).await;
-                Err(error.into())
-            }
-        }
-    }
-
     /// Takes messages into the conversation. They are durable before the next request.
     async fn admit(&mut self, messages: Vec<Arc<Message>>) -> Result<(), AgentError> {
         for message in messages {
             self.events.emit(AgentEvent::MessageStart { message: message.clone() }).await;
             let appended = self.journal.append(&message).await;
-            self.transcript.push(message.clone());
+            self.add(message.clone());
             self.events.emit(AgentEvent::MessageEnd { message }).await;
             appended?;
         }
         Ok(())
     }
 
+    pub(crate) fn add(&mut self, message: Arc<Message>) {
+        self.transcript.to_mut().push(message.clone());
+        self.added.push(message);
+    }
+
     /// Ends the run at a point where the round has no answer yet: the reason takes its place (X3).
-    async fn fail<T>(&mut self, error: AgentError) -> Result<T, AgentError> {
-        let info = self.config.model.info();
+    pub(crate) async fn fail<T>(&mut self, error: AgentError) -> Result<T, AgentError> {
         let message = Arc::new(Message::Assistant(AssistantMessage {
-            api: info.api.clone(),
-            provider: info.provider.clone(),
-            model: info.id.clone(),
             stop_reason: StopReason::Error,
             error_message: Some(error.to_string()),
-            timestamp: now_ms(),
-            ..AssistantMessage::default()
+            ..self.blank_answer()
         }));
         let is_log_broken = matches!(error, AgentError::Session(_));
         if !is_log_broken && let Err(second) = self.journal.record(&message).await {
             tracing::error!(error = %second, "the failure of a run could not be recorded");
         }
-        self.transcript.push(message.clone());
+        self.add(message.clone());
         self.events.emit_message(&message).await;
-        self.end_turn(&message, Vec::new()).await;
+        self.end_round(&message, Vec::new()).await;
         Err(error)
     }
 
-    async fn end_turn(&self, answer: &Arc<Message>, tool_results: Vec<Arc<Message>>) {
+    pub(crate) fn blank_answer(&self) -> AssistantMessage {
+        let info = self.config.model.info();
+        AssistantMessage {
+            api: info.api.clone(),
+            provider: info.provider.clone(),
+            model: info.id.clone(),
+            timestamp: now_ms(),
+            ..AssistantMessage::default()
+        }
+    }
+
+    pub(crate) async fn end_round(&self, answer: &Arc<Message>, tool_results: Vec<Arc<Message>>) {
         self.events.emit(AgentEvent::TurnEnd { message: answer.clone(), tool_results }).await;
     }
 
-    fn turn_context(&self) -> TurnContext {
-        TurnContext {
+    /// What hooks are told besides their subject, as of now.
+    pub(crate) fn hook_context(&self) -> HookContext {
+        let turn = TurnContext {
             session_id: self.session_id.clone(),
             turn: self.config.turn,
             round: self.round,
             model: self.model_name.clone(),
-        }
+        };
+        HookContext { turn, cancel: self.cancel.clone(), conversation: self.transcript.clone() }
     }
 
     /// Nothing is taken from a queue once the run is aborted: what waits there is for the next run (000-061).
@@ -334,23 +389,28 @@ impl<'a> Run<'a> {
         let source = self.config.follow_ups.as_ref().filter(|_| !self.cancel.is_cancelled());
         source.map_or_else(Vec::new, |drain| drain())
     }
+}
 
-    fn report_retry_start(&self, attempt: u32, delay: Duration, received: &Received) {
-        if let Some(observe) = &self.config.on_retry {
-            observe(RetryEvent::AutoRetryStart {
-                attempt,
-                max_attempts: self.config.retry.max_retries,
-                delay_ms: u64::try_from(delay.as_millis()).unwrap_or(u64::MAX),
-                error_message: received.message.error_message.clone().unwrap_or_default(),
-            });
-        }
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Approved {
+    Yes,
+    No,
+}
+
+fn after(end: BatchEnd) -> Result<Next, AgentError> {
+    match end {
+        BatchEnd::Continue => Ok(Next::Ask),
+        BatchEnd::Terminate => Ok(Next::Rest),
+        BatchEnd::Deferred => Ok(Next::Over),
+        BatchEnd::Aborted(abort) => Err(abort.into()),
+        BatchEnd::Unrecorded(error) => Err(error.into()),
+        BatchEnd::Repeated { tool, times } => Err(AgentError::RepeatedFailure { tool, times }),
     }
+}
 
-    fn report_retry_end(&self, attempt: u32, received: &Received) {
-        if let Some(observe) = self.config.on_retry.as_ref().filter(|_| attempt > 0) {
-            let final_error = received.message.error_message.clone();
-            observe(RetryEvent::AutoRetryEnd { success: final_error.is_none(), attempt, final_error });
-        }
+impl From<TurnAbort> for AgentError {
+    fn from(abort: TurnAbort) -> Self {
+        Self::HookAborted { hook: abort.hook, reason: abort.reason }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Runs that end early: failed and aborted answers, limits, listeners, retries.
 
 use super::*;
+use crate::RetryEvent;
 use crate::config::Limits;
 use crate::queue::PendingMessageQueue;
 use crate::scripted_tests::*;
@@ -8,7 +9,7 @@ use async_trait::async_trait;
 use capstan_ports::{ModelErrorKind, ModelEvent, ToolError, ToolOutcome};
 use serde_json::json;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 // T7; 000-150, 000-151, 000-153, 000-154
 #[tokio::test]

@@ -29,7 +29,7 @@ async fn a_plain_answer_gives_trace_t1() {
     assert_eq!(model.sent(), [["user hi"]]);
 }
 
-// T2; 000-003, 000-004, 000-020, 000-022, 000-033, 000-037, 000-038, 000-041, 000-183
+// T2; 000-035, 000-097, 000-003, 000-004, 000-020, 000-022, 000-033, 000-037, 000-038, 000-041, 000-183
 #[tokio::test]
 async fn a_tool_call_gives_trace_t2() {
     let tool = TestTool::new("work", |_, context| async move {
@@ -73,7 +73,7 @@ async fn a_tool_call_gives_trace_t2() {
     assert!(result.timestamp > 0);
 }
 
-// T5; 000-053
+// T5; 000-053, 000-104
 #[tokio::test]
 async fn steering_during_a_tool_gives_trace_t5() {
     let queue = Arc::new(PendingMessageQueue::default());
@@ -100,7 +100,7 @@ async fn steering_during_a_tool_gives_trace_t5() {
     assert_eq!(model.sent()[1], ["user hi", "asst +a", "result a ok", "user left"]);
 }
 
-// T6; 000-007, 000-056, 000-057
+// T6; 000-007, 000-056, 000-105, 000-057
 #[tokio::test]
 async fn follow_ups_wait_for_the_end_and_steering_goes_first() {
     let (steering, follow_ups) =

@@ -3,8 +3,10 @@
 use crate::agent::Agent;
 use crate::config::AgentLoopConfig;
 use crate::error::AgentError;
-use capstan_ports::{Message, SessionId, SessionLog};
+use crate::transcript::DeferredCall;
+use capstan_ports::{Message, SessionId, SessionLifecycle, SessionLog};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An agent whose conversation lives in a [`SessionLog`].
 ///
@@ -14,6 +16,9 @@ use std::sync::Arc;
 pub struct AgentSession {
     agent: Agent,
     log: Arc<dyn SessionLog>,
+    /// Whether hooks know that the session began.
+    announced: Arc<AtomicBool>,
+    began: SessionLifecycle,
 }
 
 impl AgentSession {
@@ -26,8 +31,9 @@ impl AgentSession {
         config.log = Some(log.clone());
         config.session_id = Some(log.id().clone());
         let agent = Agent::with_config(config);
+        let began = if messages.is_empty() { SessionLifecycle::Start } else { SessionLifecycle::Resume };
         agent.set_messages(messages)?;
-        Ok(Self { agent, log })
+        Ok(Self { agent, log, announced: Arc::default(), began })
     }
 
     /// Which session.
@@ -46,7 +52,7 @@ impl AgentSession {
     /// # Errors
     /// Those of [`Agent::prompt_text`].
     pub async fn prompt_text(&self, text: impl Into<String>) -> Result<Vec<Arc<Message>>, AgentError> {
-        self.agent.prompt_text(text).await
+        self.prompt(vec![Message::user(text)]).await
     }
 
     /// Runs these messages as one prompt.
@@ -54,7 +60,47 @@ impl AgentSession {
     /// # Errors
     /// Those of [`Agent::prompt`].
     pub async fn prompt(&self, messages: Vec<Message>) -> Result<Vec<Arc<Message>>, AgentError> {
+        self.announce().await;
         self.agent.prompt(messages).await
+    }
+
+    /// Calls that a gate put off and that wait for a person.
+    pub fn deferred(&self) -> Vec<DeferredCall> {
+        self.agent.deferred()
+    }
+
+    /// Executes a call that was put off; see [`Agent::approve`].
+    ///
+    /// # Errors
+    /// Those of [`Agent::approve`].
+    pub async fn approve(&self, call_id: &str) -> Result<Vec<Arc<Message>>, AgentError> {
+        self.announce().await;
+        self.agent.approve(call_id).await
+    }
+
+    /// Tells the model that a call which was put off is not executed; see [`Agent::deny`].
+    ///
+    /// # Errors
+    /// Those of [`Agent::approve`].
+    pub async fn deny(
+        &self,
+        call_id: &str,
+        reason: impl Into<String>,
+    ) -> Result<Vec<Arc<Message>>, AgentError> {
+        self.announce().await;
+        self.agent.deny(call_id, reason).await
+    }
+
+    /// Tells hooks that the session began, once; the first prompt does it by itself.
+    pub async fn announce(&self) {
+        if !self.announced.swap(true, Ordering::Relaxed) {
+            self.tell(self.began).await;
+        }
+    }
+
+    /// Tells hooks what happened to the session: it moved to another branch, was compacted, or ended.
+    pub async fn tell(&self, event: SessionLifecycle) {
+        self.agent.config().hooks.current().session_lifecycle(self.id(), event).await;
     }
 
     /// Reads the conversation anew, after the log moved to another branch or was compacted.

@@ -159,3 +159,51 @@ async fn a_result_that_cannot_be_recorded_ends_the_run_and_cancels_its_neighbour
     assert_eq!(shorts(&messages)[2..], ["result! a Operation aborted", "result b ok"]);
     assert_eq!((recorder.count("agent_end"), model.sent().len()), (1, 1));
 }
+
+// 003-128
+#[tokio::test]
+async fn a_deferred_call_can_be_approved_or_denied_later() {
+    let puts_off =
+        || hooks([TestHook::gate("careful", |_| Ok(capstan_ports::GateVerdict::Defer("ask Ann".into())))]);
+    for approved in [true, false] {
+        let (log, model) = (MemoryLog::new(), one_call());
+        let session = session(&model, &log);
+        session.agent().configure(|config| config.hooks.replace(puts_off()));
+        session.prompt_text("hi").await.unwrap();
+        let waiting = session.deferred();
+        assert_eq!((waiting[0].call.id.as_str(), waiting[0].reason.as_str()), ("a", "ask Ann"));
+        assert!(matches!(session.approve("x").await, Err(AgentError::NotDeferred { .. })));
+        let added = match approved {
+            true => session.approve("a").await.unwrap(),
+            false => session.deny("a", "too dear").await.unwrap(),
+        };
+        let result =
+            if approved { "result a ok" } else { "result! a Not executed, the user denied it: too dear" };
+        assert_eq!(shorts(&added), [result, "asst done"]);
+        assert_eq!(model.sent()[1], ["user hi", "asst +a", result]);
+        assert_eq!(log.operations().contains(&"tool runs".to_owned()), approved);
+        assert!(session.deferred().is_empty());
+        // The log keeps both, and a reopened session goes on with what was decided.
+        let reopened = AgentSession::open(config(&ScriptedModel::new([])), log.clone()).unwrap();
+        assert!(reopened.deferred().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn hooks_are_told_what_happens_to_the_session() {
+    use crate::recording_tests::{Notes, StageHook};
+    use capstan_ports::{Hook, SessionLifecycle};
+    let notes = Arc::new(Notes::default());
+    let hook = || crate::HookChain::new([Arc::new(StageHook::new("h", &notes)) as Arc<dyn Hook>]);
+    let log = MemoryLog::new();
+    for began in ["Start", "Resume"] {
+        let session = AgentSession::open(config(&ScriptedModel::new([says("x")])), log.clone()).unwrap();
+        session.agent().configure(|config| config.hooks.replace(hook()));
+        session.prompt_text("hi").await.unwrap();
+        session.prompt_text("hi").await.unwrap();
+        session.tell(SessionLifecycle::End).await;
+        let lines = notes.take().await;
+        let told: Vec<_> = lines.iter().filter(|line| line.contains("SessionLifecycle")).collect();
+        assert_eq!(told, [&format!("H(SessionLifecycle s1 {began})"), "H(SessionLifecycle s1 End)"]);
+    }
+}

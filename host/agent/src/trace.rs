@@ -7,14 +7,14 @@ use std::sync::{Mutex, PoisonError};
 /// Enough for the calls of a long turn; older records are forgotten first.
 const MAX_RECORDS: usize = 1000;
 
-/// What one hook did about one call.
+/// What one hook did at one stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookRecord {
     /// The hook's name.
     pub hook: String,
     /// Where it was asked.
     pub stage: HookStage,
-    /// The id of the call.
+    /// The id of the call; empty at stages that are not about one.
     pub tool_call_id: String,
     /// What it did.
     pub effect: HookEffect,
@@ -25,7 +25,7 @@ pub struct HookRecord {
 pub enum HookEffect {
     /// Had no objection, or changed nothing.
     Passed,
-    /// Changed the arguments or the result.
+    /// Changed what it was asked about.
     Changed,
     /// Refused the call, with this reason.
     Blocked(String),
@@ -36,6 +36,8 @@ pub enum HookEffect {
         /// The answer.
         allowed: bool,
     },
+    /// Ended the turn, with this reason.
+    Aborted(String),
     /// Did not answer, or not usably.
     Failed(String),
 }

@@ -4,7 +4,7 @@
 //! its result, an aborted answer, a cut by compaction or results that were logged in completion order can never make a
 //! provider refuse the conversation. The stored transcript stays as it is.
 
-use capstan_ports::{Content, Message, StopReason, ToolCall, ToolResultMessage};
+use capstan_ports::{Content, Message, Messages, StopReason, ToolCall, ToolResultMessage};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -17,9 +17,22 @@ pub const NO_RESULT: &str = "No result provided";
 /// result, in the order of the calls; a missing one is made up ([`NO_RESULT`]), and results that answer no call, or
 /// answer one a second time, are left out. Messages are shared, not copied.
 pub fn repair(messages: &[Arc<Message>]) -> Vec<Arc<Message>> {
-    if is_sound(messages) {
-        return messages.to_vec();
+    if is_sound(messages) { messages.to_vec() } else { mended(messages) }
+}
+
+/// A transcript's messages as a provider accepts them, without looking again at what was found sound before and without
+/// a copy as long as nothing is to be repaired: the price of a round does not grow with the conversation.
+///
+/// `sound` counts the leading messages that are known to be sound; zero it whenever one of them changes.
+pub(crate) fn repaired(transcript: &Messages, sound: &mut usize) -> Messages {
+    if transcript.get(*sound..).is_some_and(is_sound) {
+        *sound = transcript.len();
+        return transcript.clone();
     }
+    mended(transcript).into()
+}
+
+fn mended(messages: &[Arc<Message>]) -> Vec<Arc<Message>> {
     let mut results = Results::index(messages);
     let mut repaired = Vec::with_capacity(messages.len());
     for (position, message) in messages.iter().enumerate() {
@@ -45,7 +58,7 @@ pub fn repair(messages: &[Arc<Message>]) -> Vec<Arc<Message>> {
 }
 
 /// Whether `messages` can be sent as they are. Linear and free of allocation, because it runs before every request.
-fn is_sound(messages: &[Arc<Message>]) -> bool {
+pub(crate) fn is_sound(messages: &[Arc<Message>]) -> bool {
     let mut rest = messages.iter();
     while let Some(message) = rest.next() {
         match message.as_ref() {
@@ -98,9 +111,52 @@ fn no_result(call: &ToolCall, timestamp: u64) -> Arc<Message> {
     }))
 }
 
+/// A call that was put off and waits for a person.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeferredCall {
+    /// The call as the model made it.
+    pub call: ToolCall,
+    /// Why it was put off.
+    pub reason: String,
+}
+
+/// The calls of `messages` that wait for a person: put off, and neither approved nor denied since.
+pub fn deferred_calls(messages: &[Arc<Message>]) -> Vec<DeferredCall> {
+    let mut waiting: Vec<DeferredCall> = Vec::new();
+    let mut calls: HashMap<&str, &ToolCall> = HashMap::new();
+    for message in messages {
+        match message.as_ref() {
+            Message::User(_) => {}
+            Message::Assistant(answer) => {
+                calls.extend(answer.tool_calls().map(|call| (call.id.as_str(), call)))
+            }
+            Message::ToolResult(result) => {
+                waiting.retain(|other| other.call.id != result.tool_call_id);
+                if let (true, Some(call)) = (is_deferral(message), calls.get(result.tool_call_id.as_str())) {
+                    let reason = result.details.as_ref().and_then(|details| details["reason"].as_str());
+                    let reason = reason.unwrap_or_default().to_owned();
+                    waiting.push(DeferredCall { call: (*call).clone(), reason });
+                }
+            }
+        }
+    }
+    waiting
+}
+
+/// Whether this is the result of a call that was put off; see [`deferred_calls`].
+fn is_deferral(message: &Message) -> bool {
+    match message {
+        Message::ToolResult(result) => {
+            result.is_error && result.details.as_ref().is_some_and(|details| details["deferred"] == true)
+        }
+        Message::User(_) | Message::Assistant(_) => false,
+    }
+}
+
 /// Where results and calls stand, by call id. Some providers count ids anew in each answer, so an id alone does not
 /// name a call: a result belongs to the nearest call before it.
 struct Results<'a> {
+    messages: &'a [Arc<Message>],
     results: HashMap<&'a str, VecDeque<usize>>,
     /// Positions of the answers that hold the id, one entry for each call.
     calls: HashMap<&'a str, VecDeque<usize>>,
@@ -108,7 +164,7 @@ struct Results<'a> {
 
 impl<'a> Results<'a> {
     fn index(messages: &'a [Arc<Message>]) -> Self {
-        let mut index = Self { results: HashMap::new(), calls: HashMap::new() };
+        let mut index = Self { messages, results: HashMap::new(), calls: HashMap::new() };
         for (position, message) in messages.iter().enumerate() {
             match message.as_ref() {
                 Message::User(_) => {}
@@ -132,7 +188,14 @@ impl<'a> Results<'a> {
         while results.front().is_some_and(|at| *at < position) {
             results.pop_front();
         }
-        if results.front().is_some_and(|at| *at < next_answer) { results.pop_front() } else { None }
+        let mut taken = results.pop_front_if(|at| *at < next_answer)?;
+        // What became of a call that was put off takes the place of the note that it was (003-128).
+        while is_deferral(&self.messages[taken])
+            && let Some(later) = results.pop_front_if(|at| *at < next_answer)
+        {
+            taken = later;
+        }
+        Some(taken)
     }
 
     /// Marks a call as seen and says where the next answer stands that uses its id.

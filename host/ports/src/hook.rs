@@ -2,11 +2,28 @@
 //! one chain and answer the same types.
 
 use crate::extension::HookStage;
-use crate::message::{Content, ToolCall};
+use crate::failure::Failure;
+use crate::message::{AssistantMessage, Content, Message, ToolCall};
+use crate::model::Messages;
+use crate::session::SessionId;
 use crate::tool::{ToolOutcome, TurnContext};
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+
+/// What a rewriter says of its subject: the user's message before a turn, the messages before a model call, the answer
+/// after one.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict<T> {
+    /// Go on with the subject as it is.
+    Proceed,
+    /// Go on with this in its place.
+    Rewrite(T),
+    /// End the turn, for this reason.
+    Abort(String),
+}
 
 /// What a gate says of a tool call. Nothing here can grant: permissions are decided after all gates, on what is left.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +62,13 @@ pub enum HookError {
         /// The hook's words.
         reason: String,
     },
+    /// Not now, for this reason. Before a tool call it means the same as [`GateVerdict::Defer`]; at every other stage
+    /// there is nothing that could be put off, so it ends the turn like [`HookError::Aborted`] (003-129).
+    #[error("{reason}")]
+    Deferred {
+        /// The hook's words.
+        reason: String,
+    },
     /// It failed: a trap, a time-out, an answer out of form, a missing power.
     #[error("hook {hook} failed: {message}")]
     Failed {
@@ -65,27 +89,127 @@ pub struct HookContext {
     pub turn: TurnContext,
     /// Fires when the run is aborted.
     pub cancel: CancellationToken,
+    /// The conversation as it stands: before a tool call it ends in the answer that made the call. Shared with the loop,
+    /// so looking at it costs nothing; a hook that keeps it makes the loop copy its list once.
+    pub conversation: Messages,
+}
+
+impl HookContext {
+    /// A context without a conversation.
+    pub fn new(turn: TurnContext, cancel: CancellationToken) -> Self {
+        Self { turn, cancel, conversation: Messages::default() }
+    }
+
+    /// The latest answer of the model; at the stages around a tool call, the one that made the call (000-130).
+    pub fn answer(&self) -> Option<&AssistantMessage> {
+        self.conversation.iter().rev().find_map(|message| match message.as_ref() {
+            Message::Assistant(answer) => Some(answer),
+            Message::User(_) | Message::ToolResult(_) => None,
+        })
+    }
+}
+
+/// What became of a plan's step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlanStepStatus {
+    /// It began.
+    Running,
+    /// Its answer.
+    Completed(String),
+    /// It did not work.
+    Failed(Failure),
+    /// It was left out.
+    Skipped,
+}
+
+/// What happened to a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SessionLifecycle {
+    /// A new one began.
+    Start,
+    /// An old one is continued.
+    Resume,
+    /// Another branch or file is now the session.
+    Switched,
+    /// Old messages were replaced by something shorter.
+    Compacted,
+    /// It is over.
+    End,
 }
 
 /// Something that takes part in a turn. Every method has a default that does nothing; [`Hook::handles`] says which ones
 /// are worth calling, so that a stage without subscribers costs nothing.
+///
+/// Stages that come before something run in the order of priority, and the first that ends the turn is the last that
+/// runs. Stages that come after something or report a failure run in the reverse order, and all of them run, whatever
+/// the others answered.
 #[async_trait]
 pub trait Hook: Send + Sync {
     /// Shown in messages; an extension's id, or a native hook's own name.
     fn name(&self) -> &str;
 
-    /// Whether this hook takes part in `stage`, and for the stages around a tool call, for this tool.
+    /// Whether this hook takes part in `stage`, and for the stages around a tool call, for this tool. For the other
+    /// stages it is asked once, when the chain is built.
     fn handles(&self, stage: HookStage, tool: Option<&str>) -> bool;
 
-    /// Lower runs earlier.
+    /// Lower runs earlier (and later at the stages that run in reverse).
     fn priority(&self, _stage: HookStage) -> i32 {
         0
+    }
+
+    /// Before a turn starts: before anything is loaded, stored or reported. A rewriter of the user's message; a rewrite
+    /// that is no user message is left out and reported.
+    ///
+    /// # Errors
+    /// [`HookError::Failed`] leaves the message unchanged and is reported; the others end the turn.
+    async fn before_turn(
+        &self,
+        _context: &HookContext,
+        _input: &Message,
+    ) -> Result<Verdict<Message>, HookError> {
+        Ok(Verdict::Proceed)
+    }
+
+    /// Before a model call. A rewriter: the list serves this request alone, the session keeps what happened. A list in
+    /// which a call lacks its result, or the reverse, is left out and reported.
+    ///
+    /// # Errors
+    /// As [`Hook::before_turn`].
+    async fn before_model(
+        &self,
+        _context: &HookContext,
+        _messages: &[Arc<Message>],
+    ) -> Result<Verdict<Vec<Arc<Message>>>, HookError> {
+        Ok(Verdict::Proceed)
+    }
+
+    /// After a model call, before anything is stored. A rewriter of the answer's content: text can be redacted, a call
+    /// dropped or changed. Who answered, what it cost and why it stopped stay as they are.
+    ///
+    /// # Errors
+    /// As [`Hook::before_turn`].
+    async fn after_model(
+        &self,
+        _context: &HookContext,
+        _answer: &AssistantMessage,
+    ) -> Result<Verdict<AssistantMessage>, HookError> {
+        Ok(Verdict::Proceed)
+    }
+
+    /// A model call failed for good: no retry is left. An observer.
+    ///
+    /// # Errors
+    /// Any error is reported and changes nothing.
+    async fn model_error(&self, _context: &HookContext, _failure: &Failure) -> Result<(), HookError> {
+        Ok(())
     }
 
     /// Before a tool call. A gate: an error denies the call.
     ///
     /// # Errors
-    /// Any error blocks this call with its text (000-134); [`HookError::Aborted`] also ends the turn.
+    /// Any error blocks this call with its text (000-134); [`HookError::Aborted`] also ends the turn, and
+    /// [`HookError::Deferred`] puts the call off.
     async fn before_tool_call(
         &self,
         _context: &HookContext,
@@ -94,7 +218,7 @@ pub trait Hook: Send + Sync {
         Ok(GateVerdict::Pass)
     }
 
-    /// After a tool call that ran. `outcome` is the result as earlier hooks left it.
+    /// After a tool call that ran. `outcome` is the result as the hooks called before left it.
     ///
     /// # Errors
     /// A native hook's error turns this call into an error result (000-138); a component's leaves the result unchanged
@@ -106,5 +230,80 @@ pub trait Hook: Send + Sync {
         _outcome: &ToolOutcome,
     ) -> Result<Option<Amendment>, HookError> {
         Ok(None)
+    }
+
+    /// A tool call failed: unknown tool, invalid arguments, blocked, or an error while running. An observer.
+    ///
+    /// # Errors
+    /// As [`Hook::model_error`].
+    async fn tool_error(
+        &self,
+        _context: &HookContext,
+        _call: &ToolCall,
+        _failure: &Failure,
+    ) -> Result<(), HookError> {
+        Ok(())
+    }
+
+    /// After a turn that ended well and was saved. An observer: the turn is not undone. `results` are those of the whole
+    /// turn, in the order of their calls.
+    ///
+    /// # Errors
+    /// As [`Hook::model_error`].
+    async fn after_turn(
+        &self,
+        _context: &HookContext,
+        _answer: &Message,
+        _results: &[Arc<Message>],
+    ) -> Result<(), HookError> {
+        Ok(())
+    }
+
+    /// After a turn that failed, for whatever reason. An observer.
+    ///
+    /// # Errors
+    /// As [`Hook::model_error`].
+    async fn turn_error(&self, _context: &HookContext, _failure: &Failure) -> Result<(), HookError> {
+        Ok(())
+    }
+
+    /// A step of a plan changed its status. `step` counts from 0 in the plan's order. An observer.
+    ///
+    /// # Errors
+    /// As [`Hook::model_error`].
+    async fn plan_step(
+        &self,
+        _context: &HookContext,
+        _step: u32,
+        _status: &PlanStepStatus,
+    ) -> Result<(), HookError> {
+        Ok(())
+    }
+
+    /// The session began, changed or ended. An observer.
+    ///
+    /// # Errors
+    /// As [`Hook::model_error`].
+    async fn session_lifecycle(
+        &self,
+        _session: &SessionId,
+        _event: SessionLifecycle,
+    ) -> Result<(), HookError> {
+        Ok(())
+    }
+}
+
+/// Takes part in nothing (003-111).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoopHook;
+
+#[async_trait]
+impl Hook for NoopHook {
+    fn name(&self) -> &str {
+        "noop"
+    }
+
+    fn handles(&self, _stage: HookStage, _tool: Option<&str>) -> bool {
+        false
     }
 }

@@ -4,27 +4,52 @@
 //! WebAssembly implement them. The crate performs no I/O and knows nothing of wasmtime, so that a test can stand in
 //! for any part.
 //!
-//! Reading order: [`message`] (what is said), [`event`] (what a screen sees), [`model`], [`tool`], [`hook`],
-//! [`permission`], [`session`] (the ports), [`extension`] (what a component declares).
+//! Reading order: [`message`] (what is said), [`event`] and [`turn_event`] (what a screen and an observer see), then the
+//! ports: [`model`] and [`chat`], [`tool`] and [`provided`], [`hook`], [`permission`], [`session`] and [`store`],
+//! [`compressor`], [`memory`], [`price`]; last [`extension`] (what a component declares).
 
+pub mod chat;
+pub mod compressor;
 pub mod event;
 pub mod extension;
+pub mod failure;
 pub mod hook;
+pub mod memory;
 pub mod message;
 pub mod model;
 pub mod permission;
+pub mod price;
+pub mod provided;
 pub mod session;
+pub mod store;
 pub mod tool;
+pub mod turn_event;
 
+pub use chat::{ChatAdapter, ChatModel, FinishReason, ModelResponse, TokenCounts};
+pub use compressor::{
+    CompressAction, CompressContext, CompressError, CompressReason, CompressorPort, NoopCompressor,
+};
 pub use event::{AgentEvent, AssistantEvent, EventSink};
 pub use extension::{
     Access, Capability, CapabilityRequest, Descriptor, Digest, ExtensionId, HookStage, Lifetime, Power,
 };
-pub use hook::{Amendment, GateVerdict, Hook, HookError};
+pub use failure::{Failure, FailureKind};
+pub use hook::{
+    Amendment, GateVerdict, Hook, HookError, NoopHook, PlanStepStatus, SessionLifecycle, Verdict,
+};
+pub use memory::{MemoryEntry, MemoryError, MemoryPort, MemoryQuery, NoopMemory};
 pub use message::{AssistantMessage, Content, Message, StopReason, ToolCall, ToolResultMessage, Usage};
 pub use model::{
-    Model, ModelError, ModelErrorKind, ModelEvent, ModelInfo, ModelRequest, ModelStream, ThinkingLevel,
+    Messages, Model, ModelError, ModelErrorKind, ModelEvent, ModelInfo, ModelRequest, ModelStream,
+    ThinkingLevel, ToolChoice,
 };
 pub use permission::{CallAccess, Permission, PermissionPort};
+pub use price::{NoPrices, Price, PriceTable};
+pub use provided::{
+    CompositeToolProvider, ProvidedTool, RuntimeError, ToolProvider, ToolRuntime, build_error_message,
+    build_tool_result_message,
+};
 pub use session::{EntryId, SessionError, SessionId, SessionLog};
+pub use store::{Session, SessionStore};
 pub use tool::{Execution, Progress, Tool, ToolContext, ToolDefinition, ToolError, ToolOutcome, TurnContext};
+pub use turn_event::{NoopObserver, ObserverPort, TurnEvent};

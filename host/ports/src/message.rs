@@ -154,6 +154,19 @@ impl AssistantMessage {
     pub fn text(&self) -> String {
         text_of(&self.content)
     }
+
+    /// The reasoning that the provider showed, pieces joined by a line break.
+    pub fn reasoning(&self) -> Option<String> {
+        let mut shown = self.content.iter().filter_map(|piece| match piece {
+            Content::Thinking { thinking, .. } if !thinking.is_empty() => Some(thinking.as_str()),
+            Content::Thinking { .. }
+            | Content::Text { .. }
+            | Content::Image { .. }
+            | Content::ToolCall(_) => None,
+        });
+        let first = shown.next()?.to_owned();
+        Some(shown.fold(first, |text, more| text + "\n" + more))
+    }
 }
 
 /// What a tool call came to, as the transcript keeps it.

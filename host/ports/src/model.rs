@@ -6,6 +6,7 @@ use crate::session::SessionId;
 use crate::tool::ToolDefinition;
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,19 +53,85 @@ pub enum ThinkingLevel {
     XHigh,
 }
 
+/// Which of the tools the model has to use.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolChoice {
+    /// As it sees fit.
+    #[default]
+    Auto,
+    /// None.
+    NoTool,
+    /// At least one.
+    Required,
+    /// This one.
+    NamedTool(String),
+}
+
+/// A list of messages that is cheap to hand on: clones share it until one of them changes it. A request, a hook's view
+/// and the loop's own transcript are one list as long as nothing differs, so a round does not pay for the length of the
+/// conversation.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Messages(Arc<Vec<Arc<Message>>>);
+
+impl Messages {
+    /// The list for changing; copies it first when somebody else still looks at it.
+    pub fn to_mut(&mut self) -> &mut Vec<Arc<Message>> {
+        Arc::make_mut(&mut self.0)
+    }
+
+    /// Whether both are one list in memory.
+    pub fn is_same_list(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl std::ops::Deref for Messages {
+    type Target = [Arc<Message>];
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl From<Vec<Arc<Message>>> for Messages {
+    fn from(messages: Vec<Arc<Message>>) -> Self {
+        Self(Arc::new(messages))
+    }
+}
+
+impl FromIterator<Arc<Message>> for Messages {
+    fn from_iter<I: IntoIterator<Item = Arc<Message>>>(messages: I) -> Self {
+        Self(Arc::new(messages.into_iter().collect()))
+    }
+}
+
+impl<'a> IntoIterator for &'a Messages {
+    type Item = &'a Arc<Message>;
+    type IntoIter = std::slice::Iter<'a, Arc<Message>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
 /// One request to a model.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ModelRequest {
     /// The system prompt.
     pub system: String,
     /// The conversation, repaired: each call has its result and each result its call.
-    pub messages: Vec<Arc<Message>>,
+    pub messages: Messages,
     /// What the model may call.
     pub tools: Arc<[ToolDefinition]>,
     /// Reasoning effort.
     pub thinking: ThinkingLevel,
     /// At most this many tokens of answer; `None` leaves it to the model's own limit.
     pub max_output_tokens: Option<u32>,
+    /// How freely it chooses words; `None` leaves it to the model's default.
+    pub temperature: Option<f32>,
+    /// Which tools it has to use.
+    pub tool_choice: ToolChoice,
     /// Lets a provider route the requests of one session to one cache (000-169).
     pub session_id: Option<SessionId>,
 }
@@ -143,6 +210,21 @@ impl ModelError {
     /// An error without an underlying cause.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), retry_after: None, source: None }
+    }
+
+    /// A request that could not be built (003-130).
+    pub fn request_build(message: impl fmt::Display) -> Self {
+        Self::new(ModelErrorKind::InvalidRequest, format!("the request could not be built: {message}"))
+    }
+
+    /// A connection that could not be made or broke (003-130).
+    pub fn transport(message: impl fmt::Display) -> Self {
+        Self::new(ModelErrorKind::Network, format!("the model could not be reached: {message}"))
+    }
+
+    /// An answer that could not be read (003-130).
+    pub fn response_parse(message: impl fmt::Display) -> Self {
+        Self::new(ModelErrorKind::Protocol, format!("the answer could not be read: {message}"))
     }
 
     /// Adds what lies beneath.

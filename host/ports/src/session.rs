@@ -80,6 +80,34 @@ pub enum SessionError {
         /// Why, and what to do.
         reason: String,
     },
+    /// A store could not hand a session out.
+    #[error("session {id} could not be loaded: {message}")]
+    Load {
+        /// Which session.
+        id: SessionId,
+        /// Why.
+        message: String,
+        /// What lies beneath.
+        #[source]
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    },
+    /// A store could not take a session in.
+    #[error("session {id} could not be saved: {message}")]
+    Save {
+        /// Which session.
+        id: SessionId,
+        /// Why.
+        message: String,
+        /// What lies beneath.
+        #[source]
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    },
+    /// A session that was to be made is there already; it is left as it is.
+    #[error("session {id} exists already; choose another id")]
+    Exists {
+        /// Which session.
+        id: SessionId,
+    },
     /// Nothing with this name.
     #[error("no session {name}: {hint}")]
     NotFound {

@@ -48,7 +48,8 @@ fn request() -> ModelRequest {
             Message::user("hello").into(),
             Message::from(call).into(),
             Message::from(result).into(),
-        ],
+        ]
+        .into(),
         tools: Arc::new([ToolDefinition {
             name: "read".into(),
             label: "label-stays-here".into(),
@@ -59,6 +60,7 @@ fn request() -> ModelRequest {
         thinking: ThinkingLevel::Off,
         max_output_tokens: None,
         session_id: Some(SessionId::new("session-7")),
+        ..ModelRequest::default()
     }
 }
 

@@ -128,11 +128,11 @@ async fn a_server_without_tls_behind_an_https_address_is_a_network_error() {
     let model = crate::model(&ProviderConfig::new("local", Api::OpenAiChat, base), "m").unwrap();
     let request = capstan_ports::ModelRequest {
         system: String::new(),
-        messages: Vec::new(),
+        messages: capstan_ports::Messages::default(),
         tools: std::sync::Arc::new([]),
         thinking: capstan_ports::ThinkingLevel::Off,
         max_output_tokens: None,
-        session_id: None,
+        ..capstan_ports::ModelRequest::default()
     };
     let first = model.stream(request).next().await;
     let Some(capstan_ports::ModelEvent::Failed(error)) = first else { panic!("no failure") };

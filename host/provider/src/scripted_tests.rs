@@ -5,11 +5,11 @@ use serde_json::json;
 fn request(system: &str) -> ModelRequest {
     ModelRequest {
         system: system.into(),
-        messages: Vec::new(),
+        messages: capstan_ports::Messages::default(),
         tools: Arc::new([]),
         thinking: ThinkingLevel::Off,
         max_output_tokens: None,
-        session_id: None,
+        ..ModelRequest::default()
     }
 }
 

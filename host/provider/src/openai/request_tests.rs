@@ -20,7 +20,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         tools: Arc::new([]),
         thinking: ThinkingLevel::Off,
         max_output_tokens: None,
-        session_id: None,
+        ..ModelRequest::default()
     }
 }
 
