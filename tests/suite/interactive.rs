@@ -83,7 +83,7 @@ async fn a_person_is_asked_before_commands_and_each_answer_counts() -> Result<()
     Ok(())
 }
 
-// 001-139, 000-160
+// 001-139
 #[tokio::test]
 async fn an_interrupt_stops_the_answer_and_the_session_goes_on() -> Result<()> {
     let server = ScriptedServer::start(Arc::new(|n, _| match n {
