@@ -306,3 +306,47 @@ async fn a_request_to_end_is_heard_at_the_prompt_as_well() -> Result<()> {
     assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
     Ok(())
 }
+
+// A gate's `defer`: the turn ends, the person is asked, and the model gets the answer.
+#[tokio::test]
+async fn a_call_that_a_gate_put_off_is_asked_about_and_goes_on_with_the_answer() -> Result<()> {
+    let server = ScriptedServer::play([
+        Answer::call("bash", json!({"command": "touch later"})),
+        Answer::text("It is done."),
+        Answer::call("bash", json!({"command": "touch never"})),
+        Answer::text("So be it."),
+    ])
+    .await?;
+    let product = product!()?.with_openai(&server.base_url());
+    let (guest, body) = Guest::new("patient").verdict(3, "wait for the release");
+    product.install(&guest.gate(&["bash"], &body))?;
+
+    // With nobody there the call stays open, and the run says how to go on.
+    let first = product.run(&["-p", "work", "--permissions", "all"]).await?;
+    assert!(
+        first.stderr.contains("capstan --continue") && first.stderr.contains("wait for the release"),
+        "{}",
+        first.stderr
+    );
+    assert!(!product.workspace().join("later").exists());
+
+    let mut terminal = Terminal::start(&product, &["-c", "--permissions", "all"])?;
+    let shown = terminal.wait_for(QUESTION).await?;
+    assert!(shown.contains("wait for the release"), "{shown:?}");
+    terminal.type_line("y")?;
+    terminal.wait_for("It is done.").await?;
+    terminal.wait_for(PROMPT).await?;
+    assert!(product.workspace().join("later").exists());
+
+    terminal.type_line("more")?;
+    terminal.wait_for(QUESTION).await?;
+    terminal.type_line("n")?;
+    terminal.wait_for("So be it.").await?;
+    terminal.wait_for(PROMPT).await?;
+    assert!(!product.workspace().join("never").exists());
+    terminal.press(Key::End)?;
+    assert_eq!(terminal.end().await?.0, 0);
+    let results = Conversation::of(&server.requests()[3]).results();
+    assert!(results.iter().any(|result| result.text.contains("said no")), "{results:?}");
+    Ok(())
+}

@@ -12,5 +12,6 @@ mod files;
 mod interactive;
 mod limits;
 mod load;
+mod stages;
 mod trust;
 mod turn;

@@ -1,7 +1,11 @@
 //! An agent with a memory of its conversation: state, queues, subscribers and one run at a time.
 
+use crate::bundle::TurnResult;
 use crate::config::{AgentContext, AgentLoopConfig};
+use crate::emitter::Emitter;
+use crate::ending::Outcome;
 use crate::error::AgentError;
+use crate::journal::Journal;
 use crate::listeners::{Listeners, SubscriptionId};
 use crate::queue::{PendingMessageQueue, QueueMode};
 use crate::registry::ToolRegistry;
@@ -9,7 +13,7 @@ use crate::run::{Decision, Opening, Run};
 use crate::state::AgentState;
 use crate::transcript::{DeferredCall, deferred_calls};
 use async_trait::async_trait;
-use capstan_ports::{AgentEvent, EventSink, Message, Model, Tool};
+use capstan_ports::{AgentEvent, AssistantMessage, CustomMessage, EventSink, Message, Model, Tool};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
@@ -90,6 +94,40 @@ impl Agent {
         run.drive(Opening::Prompts(messages.into_iter().map(Arc::new).collect()), FirstPoll::Now).await
     }
 
+    /// Runs one turn: one message of one text, to the model's final answer. That answer may hold calls that were put off;
+    /// see [`Agent::deferred`].
+    ///
+    /// # Errors
+    /// When the turn failed, for whatever reason; the model's failure is [`AgentError::Model`] here and an abort
+    /// [`AgentError::Aborted`]. Otherwise those of [`Agent::prompt_text`].
+    pub async fn submit_turn(&self, text: impl Into<String>) -> Result<AssistantMessage, AgentError> {
+        let run = self.claim()?;
+        let prompts = vec![Arc::new(Message::user(text))];
+        let turn = run.drive_turn(Opening::Prompts(prompts), FirstPoll::Now, TurnResult::of).await?;
+        match turn.message.as_ref() {
+            // Always so: only an answer ends a turn well.
+            Message::Assistant(answer) => Ok(answer.clone()),
+            Message::User(_) | Message::ToolResult(_) | Message::Custom(_) => Err(AgentError::Aborted),
+        }
+    }
+
+    /// Adds a message of an extension, or of the program around the agent, to the conversation without asking the model;
+    /// it reads it with the next prompt. Listeners are told of its start and end. During a run use [`Agent::steer`] or
+    /// [`Agent::follow_up`] with [`Message::Custom`], and [`Agent::prompt`] to have it answered at once.
+    ///
+    /// # Errors
+    /// [`AgentError::AlreadyRunning`] during a run, [`AgentError::Session`] when it cannot be recorded (then it is not
+    /// added), and [`AgentError::Listener`] when a listener panicked (then it is).
+    pub async fn append_custom(&self, message: CustomMessage) -> Result<(), AgentError> {
+        let run = self.claim()?;
+        let message = Arc::new(Message::Custom(message));
+        Journal::new(self.config().log).record(&message).await?;
+        let sink = AgentSink { inner: &run.inner };
+        let events = Emitter::new(&sink);
+        events.emit_message(&message).await;
+        events.failure().map_or(Ok(()), |message| Err(AgentError::Listener { message }))
+    }
+
     /// Goes on without a new prompt: from a user message or tool result at the end of the conversation, or, after an
     /// answer, with what waits in the steering queue, or else in the follow-up queue.
     ///
@@ -112,7 +150,7 @@ impl Agent {
                 }
                 run.drive(Opening::Prompts(follow_ups), FirstPoll::Now).await
             }
-            Some(Message::User(_) | Message::ToolResult(_)) => {
+            Some(Message::User(_) | Message::ToolResult(_) | Message::Custom(_)) => {
                 run.drive(Opening::Prompts(Vec::new()), FirstPoll::Now).await
             }
         }
@@ -316,10 +354,20 @@ struct ActiveRun {
 impl ActiveRun {
     /// Runs what was opened, or goes on from the conversation when there are no prompts.
     async fn drive(self, opening: Opening, first_poll: FirstPoll) -> Result<Vec<Arc<Message>>, AgentError> {
+        self.drive_turn(opening, first_poll, Outcome::into_added).await
+    }
+
+    /// As [`ActiveRun::drive`], with what `of` makes of the outcome.
+    async fn drive_turn<T>(
+        self,
+        opening: Opening,
+        first_poll: FirstPoll,
+        of: impl FnOnce(Outcome) -> Result<T, AgentError>,
+    ) -> Result<T, AgentError> {
         let inner = &self.inner;
         let (context, config) = self.begin(first_poll);
         let sink = AgentSink { inner };
-        let ended = Run::new(&context, &config, &sink, &self.cancel).run(opening).await.into_added();
+        let ended = of(Run::new(&context, &config, &sink, &self.cancel).run(opening).await);
         if let Err(error) = &ended {
             inner.state().error_message = Some(error.to_string());
         }

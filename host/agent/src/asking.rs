@@ -104,7 +104,7 @@ impl Run<'_> {
         Ok(receive(self.config.model.as_ref(), ready, &self.events, cancel).await)
     }
 
-    /// Compressor, repair, hooks.
+    /// Compressor, repair, hooks, and last the form that models know.
     async fn prepare(&mut self) -> Result<ModelRequest, AgentError> {
         self.compress(CompressReason::BeforeModel).await?;
         let mut request = request::build(self).await?;
@@ -115,6 +115,7 @@ impl Run<'_> {
                 request.messages = rewritten.into();
             }
         }
+        request.messages = request::for_model(request.messages, &self.transcript, &mut self.plain);
         Ok(request)
     }
 
@@ -129,7 +130,8 @@ impl Run<'_> {
                 Some(false) | None => Ok(Remedy::None),
             };
         }
-        Ok(self.config.retry.delay(attempt + 1, error).map_or(Remedy::None, Remedy::Wait))
+        let delay = self.config.retry.delay(attempt + 1, error, (self.config.random)());
+        Ok(delay.map_or(Remedy::None, Remedy::Wait))
     }
 
     /// Closes an attempt that is made anew at once.

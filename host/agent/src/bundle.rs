@@ -213,7 +213,7 @@ impl RuntimeBundle {
         let cancel = cancel.child_token();
         let _ended = cancel.clone().drop_guard();
         let run = Run::new(&context, &config, self.events.as_ref(), &cancel).over(self.store.clone());
-        result(run.run(opening).await)
+        TurnResult::of(run.run(opening).await)
     }
 
     /// The provider's tools as of now.
@@ -259,24 +259,27 @@ impl Drop for Busy<'_> {
     }
 }
 
-fn result(outcome: Outcome) -> Result<TurnResult, AgentError> {
-    let Outcome { added, tool_results, session_id, error, model_failure } = outcome;
-    if let Some(error) = error {
-        return Err(error);
-    }
-    if let Some(failure) = model_failure {
-        return Err(AgentError::Model(failure));
-    }
-    let answers = added.iter().rev();
-    let answer = answers.into_iter().find_map(|message| match message.as_ref() {
-        Message::Assistant(answer) => Some((message.clone(), answer.stop_reason)),
-        Message::User(_) | Message::ToolResult(_) => None,
-    });
-    match answer {
-        None | Some((_, StopReason::Error | StopReason::Aborted)) => Err(AgentError::Aborted),
-        Some((message, StopReason::Stop | StopReason::Length | StopReason::ToolUse)) => {
-            let deferred = deferred_calls(&added);
-            Ok(TurnResult { message, tool_results, final_session_id: session_id, deferred })
+impl TurnResult {
+    /// A failed model is an error here.
+    pub(crate) fn of(outcome: Outcome) -> Result<Self, AgentError> {
+        let Outcome { added, tool_results, session_id, error, model_failure } = outcome;
+        if let Some(error) = error {
+            return Err(error);
+        }
+        if let Some(failure) = model_failure {
+            return Err(AgentError::Model(failure));
+        }
+        let answers = added.iter().rev();
+        let answer = answers.into_iter().find_map(|message| match message.as_ref() {
+            Message::Assistant(answer) => Some((message.clone(), answer.stop_reason)),
+            Message::User(_) | Message::ToolResult(_) | Message::Custom(_) => None,
+        });
+        match answer {
+            None | Some((_, StopReason::Error | StopReason::Aborted)) => Err(AgentError::Aborted),
+            Some((message, StopReason::Stop | StopReason::Length | StopReason::ToolUse)) => {
+                let deferred = deferred_calls(&added);
+                Ok(Self { message, tool_results, final_session_id: session_id, deferred })
+            }
         }
     }
 }

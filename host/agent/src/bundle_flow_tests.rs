@@ -270,7 +270,7 @@ async fn agent_session_and_bundle_run_the_same_loop() {
         })])
     };
     let mut traces = Vec::new();
-    for entry in ["agent", "session", "bundle"] {
+    for entry in ["agent", "session", "bundle", "submit", "session submit"] {
         let recorder = Arc::new(Recorder::default());
         let config = AgentLoopConfig::new(model());
         config.hooks.replace(gate());
@@ -287,6 +287,18 @@ async fn agent_session_and_bundle_run_the_same_loop() {
                 session.agent().subscribe(recorder.clone());
                 session.prompt_text("hi").await.unwrap();
             }
+            "submit" => {
+                let agent = crate::Agent::with_config(config);
+                agent.set_tool_registry(tools());
+                agent.subscribe(recorder.clone());
+                assert_eq!(agent.submit_turn("hi").await.unwrap().text(), "done");
+            }
+            "session submit" => {
+                let session = crate::AgentSession::open(config, MemoryLog::new()).unwrap();
+                session.agent().set_tool_registry(tools());
+                session.agent().subscribe(recorder.clone());
+                assert_eq!(session.submit_turn("hi").await.unwrap().text(), "done");
+            }
             _ => {
                 let (tools, store) = (tools(), NotingStore::new(&Arc::default()));
                 let bundle = RuntimeBundle::new(config, tools.clone(), tools, store, None);
@@ -297,7 +309,7 @@ async fn agent_session_and_bundle_run_the_same_loop() {
         traces.push(recorder.trace());
     }
     assert!(traces[0].iter().any(|line| line == "end! b") && traces[0].len() > 15);
-    assert_eq!((&traces[0], &traces[0]), (&traces[1], &traces[2]));
+    assert!(traces.iter().all(|trace| *trace == traces[0]), "{traces:#?}");
 }
 
 // what one entry point wrote the other continues.

@@ -109,6 +109,7 @@ impl Run<'_> {
     async fn replace(&mut self, messages: Messages) {
         self.transcript = messages;
         self.sound = 0;
+        self.plain = 0;
         let hooks = self.config.hooks.current();
         self.patiently(hooks.session_lifecycle(&self.session_id, SessionLifecycle::Compacted)).await;
     }
@@ -132,6 +133,7 @@ impl Run<'_> {
             system: SUMMARIZER.to_owned(),
             messages: vec![Arc::new(Message::user(text))].into(),
             max_output_tokens: Some(self.reserve_tokens()),
+            transport: self.config.transport.clone(),
             ..ModelRequest::default()
         };
         match receive_text(self.config.model.as_ref(), request, self.cancel).await {
@@ -200,7 +202,7 @@ fn quote(text: &mut String, message: &Message) {
         Message::Assistant(answer) => {
             answer.tool_calls().map(|call| format!(" [calls {} {}]", call.name, call.arguments)).collect()
         }
-        Message::User(_) | Message::ToolResult(_) => String::new(),
+        Message::User(_) | Message::ToolResult(_) | Message::Custom(_) => String::new(),
     };
     let (said, calls) =
         (crate::result::clip(&said, MAX_QUOTED_BYTES), crate::result::clip(&calls, MAX_QUOTED_BYTES));

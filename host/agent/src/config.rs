@@ -3,7 +3,7 @@
 use crate::hooks::HookRegistry;
 use crate::observers::Observers;
 use crate::registry::ToolRegistry;
-use crate::retry::{RetryObserver, RetryPolicy, RuntimeSleeper, Sleeper};
+use crate::retry::{RandomSource, RetryObserver, RetryPolicy, RuntimeSleeper, Sleeper, random};
 use async_trait::async_trait;
 use capstan_ports::permission::AllowAll;
 use capstan_ports::{
@@ -105,6 +105,8 @@ pub struct AgentLoopConfig {
     pub temperature: Option<f32>,
     /// Which tools it has to use.
     pub tool_choice: ToolChoice,
+    /// How the request should travel; see [`ModelRequest::transport`](capstan_ports::ModelRequest::transport).
+    pub transport: Option<String>,
     /// The window that compressors are told; `None` means the model's own.
     pub context_window: Option<u32>,
     /// Asked before each model call; `None` leaves the conversation as it is. When the model refuses the conversation as
@@ -140,6 +142,8 @@ pub struct AgentLoopConfig {
     pub on_retry: Option<RetryObserver>,
     /// Waits between retries.
     pub sleeper: Arc<dyn Sleeper>,
+    /// Spreads the waits between retries.
+    pub random: RandomSource,
 }
 
 impl AgentLoopConfig {
@@ -151,6 +155,7 @@ impl AgentLoopConfig {
             max_output_tokens: None,
             temperature: None,
             tool_choice: ToolChoice::Auto,
+            transport: None,
             context_window: None,
             compressor: None,
             prices: Arc::new(NoPrices),
@@ -168,6 +173,7 @@ impl AgentLoopConfig {
             retry: RetryPolicy::default(),
             on_retry: None,
             sleeper: Arc::new(RuntimeSleeper),
+            random: Arc::new(random),
         }
     }
 

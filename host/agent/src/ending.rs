@@ -130,7 +130,7 @@ impl Run<'_> {
                 };
                 Some(Failure::new(kind, answer.error_message.clone().unwrap_or_default()))
             }
-            Some(Message::User(_) | Message::ToolResult(_)) | None => None,
+            Some(Message::User(_) | Message::ToolResult(_) | Message::Custom(_)) | None => None,
         }
     }
 

@@ -3,7 +3,8 @@
 use crate::error::AgentError;
 use crate::run::Run;
 use crate::transcript::{repair, repaired};
-use capstan_ports::ModelRequest;
+use capstan_ports::{Message, Messages, ModelRequest};
+use std::sync::Arc;
 
 /// The request for the transcript as it is now: transformed, then repaired, so that nothing a transformation cut apart
 /// reaches the provider.
@@ -24,6 +25,28 @@ pub(crate) async fn build(run: &mut Run<'_>) -> Result<ModelRequest, AgentError>
         max_output_tokens: config.max_output_tokens,
         temperature: config.temperature,
         tool_choice: config.tool_choice.clone(),
+        transport: config.transport.clone(),
         session_id: config.session().map(|_| run.session_id.clone()),
     })
+}
+
+/// The messages as models know them: a custom message becomes one of the user. All that a model is asked about the
+/// conversation passes here, after everybody who may look at it or change it.
+///
+/// `plain` counts the leading messages of `transcript` that are known to be no custom ones, so that a round of a
+/// conversation without any does not look through all of it again.
+pub(crate) fn for_model(messages: Messages, transcript: &Messages, plain: &mut usize) -> Messages {
+    let is_plain = |message: &Arc<Message>| !matches!(message.as_ref(), Message::Custom(_));
+    let known = if messages.is_same_list(transcript) { *plain } else { 0 };
+    if messages.iter().skip(known).all(is_plain) {
+        if messages.is_same_list(transcript) {
+            *plain = messages.len();
+        }
+        return messages;
+    }
+    let convert = |message: &Arc<Message>| match message.as_ref() {
+        Message::Custom(custom) => Arc::new(Message::User(custom.to_user())),
+        Message::User(_) | Message::Assistant(_) | Message::ToolResult(_) => message.clone(),
+    };
+    messages.iter().map(convert).collect()
 }

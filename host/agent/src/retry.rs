@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use capstan_ports::ModelError;
 use serde::Serialize;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use std::time::Duration;
 pub struct RetryPolicy {
     /// Attempts after the first. Zero switches retries off.
     pub max_retries: u32,
-    /// The wait before the first of them; it doubles each time.
+    /// The wait before the first of them; it doubles each time. The actual wait is up to a quarter shorter or longer.
     pub base_delay: Duration,
     /// The longest wait that a provider may ask for. Beyond it the request fails at once: a person decides better
     /// than a program whether to wait for an hour.
@@ -27,17 +28,38 @@ impl Default for RetryPolicy {
 
 impl RetryPolicy {
     /// How long to wait before retry number `attempt` (from 1); `None` when there is none.
-    pub fn delay(&self, attempt: u32, error: &ModelError) -> Option<Duration> {
+    ///
+    /// `random` comes from a [`RandomSource`]. It spreads the waits, so that clients which failed together do not come
+    /// back together: by a quarter to both sides, or, when the provider named a wait, only to the longer side.
+    pub fn delay(&self, attempt: u32, error: &ModelError, random: u32) -> Option<Duration> {
         if attempt > self.max_retries || !error.kind.is_transient() {
             return None;
         }
         let doubled = self.base_delay.saturating_mul(2_u32.saturating_pow(attempt.saturating_sub(1)));
         match error.retry_after {
             Some(asked) if asked > self.max_delay => None,
-            Some(asked) => Some(asked),
-            None => Some(doubled.min(self.max_delay)),
+            Some(asked) => Some(asked.saturating_add(share(asked / 4, random)).min(self.max_delay)),
+            None => {
+                Some((doubled - doubled / 4).saturating_add(share(doubled / 2, random)).min(self.max_delay))
+            }
         }
     }
+}
+
+/// The part of `whole` that `random` is of its largest value.
+fn share(whole: Duration, random: u32) -> Duration {
+    let nanos = whole.as_nanos().saturating_mul(random.into()) / u128::from(u32::MAX);
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+}
+
+/// Gives numbers that are evenly spread over all values. A seam, so that tests can say which.
+pub type RandomSource = Arc<dyn Fn() -> u32 + Send + Sync>;
+
+/// Numbers that differ between processes and calls. They spread waits and are no secret: the seeds that the standard
+/// library draws for its hash tables are good enough and cost no further dependency.
+pub fn random() -> u32 {
+    let hash = RandomState::new().hash_one(0_u8);
+    u32::try_from(hash >> 32).unwrap_or(u32::MAX)
 }
 
 /// What happens around retries, in pi's JSON form.

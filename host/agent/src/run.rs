@@ -60,7 +60,7 @@ pub async fn run_agent_loop_continue(
     match context.messages.last().map(|message| message.as_ref()) {
         None => Err(AgentError::ContinueWithoutMessages),
         Some(Message::Assistant(_)) => Err(AgentError::ContinueFromAssistant),
-        Some(Message::User(_) | Message::ToolResult(_)) => {
+        Some(Message::User(_) | Message::ToolResult(_) | Message::Custom(_)) => {
             Run::new(context, config, sink, cancel).run(Opening::Prompts(Vec::new())).await.into_added()
         }
     }
@@ -105,6 +105,8 @@ pub(crate) struct Run<'a> {
     pub(crate) transcript: Messages,
     /// How many of its leading messages are known to need no repair.
     pub(crate) sound: usize,
+    /// How many of its leading messages are known to be no custom ones.
+    pub(crate) plain: usize,
     /// What this run added to the conversation.
     pub(crate) added: Vec<Arc<Message>>,
     /// The results among that.
@@ -136,6 +138,7 @@ impl<'a> Run<'a> {
             store: None,
             transcript: context.messages.clone().into(),
             sound: 0,
+            plain: 0,
             added: Vec::new(),
             tool_results: Vec::new(),
             session_id: config.session().unwrap_or_else(|| SessionId::new("in-memory")),

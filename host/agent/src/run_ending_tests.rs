@@ -221,7 +221,7 @@ impl crate::retry::Sleeper for NotesWaits {
     }
 }
 
-// 000-170
+// 000-170, P2
 #[tokio::test]
 async fn passing_failures_are_retried_and_leave_no_trace_in_the_next_request() {
     let busy = || fails(ModelErrorKind::Server, "busy");
@@ -229,11 +229,12 @@ async fn passing_failures_are_retried_and_leave_no_trace_in_the_next_request() {
     let (waits, seen) = (Arc::new(NotesWaits::default()), Arc::new(Mutex::new(Vec::new())));
     let mut config = config(&model);
     config.sleeper = waits.clone();
+    config.random = Arc::new(|| 0);
     let sees = seen.clone();
     config.on_retry = Some(Arc::new(move |event| sees.lock().unwrap().push(event)));
     let ran = run(&context([]), &config).await;
     assert_eq!(shorts(&ran.result.unwrap()), ["user hi", "asst finally"]);
-    assert_eq!(*waits.0.lock().unwrap(), [Duration::from_secs(2), Duration::from_secs(4)]);
+    assert_eq!(*waits.0.lock().unwrap(), [Duration::from_millis(1500), Duration::from_secs(3)]);
     let start = |attempt, delay_ms| RetryEvent::AutoRetryStart {
         attempt,
         max_attempts: 3,
@@ -241,7 +242,7 @@ async fn passing_failures_are_retried_and_leave_no_trace_in_the_next_request() {
         error_message: "busy".into(),
     };
     let end = RetryEvent::AutoRetryEnd { success: true, attempt: 2, final_error: None };
-    assert_eq!(*seen.lock().unwrap(), [start(1, 2000), start(2, 4000), end]);
+    assert_eq!(*seen.lock().unwrap(), [start(1, 1500), start(2, 3000), end]);
     assert_eq!(ran.trace.iter().filter(|event| *event == "turn_start").count(), 1);
 }
 

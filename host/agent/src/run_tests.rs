@@ -1,8 +1,10 @@
 use super::*;
+use crate::HookChain;
 use crate::queue::{PendingMessageQueue, QueueMode};
 use crate::scripted_tests::*;
 use async_trait::async_trait;
-use capstan_ports::{Content, Tool, ToolOutcome};
+use capstan_ports::hook::HookContext;
+use capstan_ports::{Content, CustomMessage, Hook, HookError, HookStage, Tool, ToolOutcome, Verdict};
 use serde_json::json;
 
 // T1; 000-001, 000-008, 000-030, 000-031, 000-040, 000-182
@@ -308,4 +310,51 @@ async fn an_image_in_a_prompt_reaches_the_request() {
         .await
         .unwrap();
     assert_eq!(model.requests.lock().unwrap()[0].messages[0].content(), [image]);
+}
+
+// 000-168
+#[tokio::test]
+async fn the_transport_reaches_the_model_in_every_round() {
+    let model = ScriptedModel::new([calls([call("a", "echo", json!({}))]), says("done")]);
+    let mut config = config(&model);
+    config.transport = Some("websocket".into());
+    run(&context([TestTool::echo()]), &config).await.result.unwrap();
+    let told: Vec<_> =
+        model.requests.lock().unwrap().iter().map(|request| request.transport.clone()).collect();
+    assert_eq!(told, [Some("websocket".to_owned()), Some("websocket".to_owned())]);
+}
+
+struct Adds(Arc<Message>);
+
+#[async_trait]
+impl Hook for Adds {
+    fn name(&self) -> &str {
+        "adds"
+    }
+
+    fn handles(&self, stage: HookStage, _tool: Option<&str>) -> bool {
+        stage == HookStage::BeforeModel
+    }
+
+    async fn before_model(
+        &self,
+        _context: &HookContext,
+        messages: &[Arc<Message>],
+    ) -> Result<Verdict<Vec<Arc<Message>>>, HookError> {
+        assert_eq!(shorts(messages), ["custom note before", "user hi"]);
+        Ok(Verdict::Rewrite([messages, std::slice::from_ref(&self.0)].concat()))
+    }
+}
+
+// 000-160: what a hook puts in is converted like what was there; the hook itself sees the conversation as it is.
+#[tokio::test]
+async fn custom_messages_of_a_hook_reach_the_model_as_the_users() {
+    let custom = |text: &str| Arc::new(Message::Custom(CustomMessage::new("note", text)));
+    let model = ScriptedModel::new([says("done")]);
+    let mut context = context([]);
+    context.messages.push(custom("before"));
+    let config = config(&model);
+    config.hooks.replace(HookChain::new([Arc::new(Adds(custom("added"))) as Arc<dyn Hook>]));
+    run(&context, &config).await.result.unwrap();
+    assert_eq!(model.sent()[0], ["user before", "user hi", "user added"]);
 }

@@ -296,6 +296,7 @@ pub(crate) fn short(message: &Message) -> String {
         Message::ToolResult(result) => {
             format!("result{} {} {text}", if result.is_error { "!" } else { "" }, result.tool_call_id)
         }
+        Message::Custom(custom) => format!("custom {} {text}", custom.custom_type),
     }
 }
 

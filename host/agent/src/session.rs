@@ -4,7 +4,7 @@ use crate::agent::Agent;
 use crate::config::AgentLoopConfig;
 use crate::error::AgentError;
 use crate::transcript::DeferredCall;
-use capstan_ports::{Message, SessionId, SessionLifecycle, SessionLog};
+use capstan_ports::{AssistantMessage, CustomMessage, Message, SessionId, SessionLifecycle, SessionLog};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -62,6 +62,25 @@ impl AgentSession {
     pub async fn prompt(&self, messages: Vec<Message>) -> Result<Vec<Arc<Message>>, AgentError> {
         self.announce().await;
         self.agent.prompt(messages).await
+    }
+
+    /// Runs one turn and returns its final answer; see [`Agent::submit_turn`].
+    ///
+    /// # Errors
+    /// Those of [`Agent::submit_turn`].
+    pub async fn submit_turn(&self, text: impl Into<String>) -> Result<AssistantMessage, AgentError> {
+        self.announce().await;
+        self.agent.submit_turn(text).await
+    }
+
+    /// Adds a message of an extension, or of the program around the agent, to the conversation and its record without
+    /// asking the model; see [`Agent::append_custom`].
+    ///
+    /// # Errors
+    /// Those of [`Agent::append_custom`].
+    pub async fn append_custom(&self, message: CustomMessage) -> Result<(), AgentError> {
+        self.announce().await;
+        self.agent.append_custom(message).await
     }
 
     /// Calls that a gate put off and that wait for a person.

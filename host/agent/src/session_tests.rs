@@ -207,3 +207,82 @@ async fn hooks_are_told_what_happens_to_the_session() {
         assert_eq!(told, [&format!("H(SessionLifecycle s1 {began})"), "H(SessionLifecycle s1 End)"]);
     }
 }
+
+// 000-160
+#[tokio::test]
+async fn a_custom_message_is_told_of_recorded_and_read_by_the_model_as_the_users() {
+    let (log, model) = (MemoryLog::new(), ScriptedModel::new([says("ok"), says("steered")]));
+    let open = || session(&model, &log);
+    let session = open();
+    let recorder = Arc::new(Recorder::default());
+    session.agent().subscribe(recorder.clone());
+    // Whether screens show it makes no difference to the model, and details are never sent.
+    let hidden = |text: &str| CustomMessage {
+        display: false,
+        details: Some(json!({"k": 1})),
+        ..CustomMessage::new("note", text)
+    };
+    let first = hidden("seen");
+    session.append_custom(first.clone()).await.unwrap();
+    assert_eq!(recorder.trace(), ["message_start (custom note seen)", "message_end (custom note seen)"]);
+    assert_eq!(log.operations(), ["append custom note seen", "commit"]);
+    assert!(!session.agent().state().is_streaming);
+
+    session.agent().follow_up(Message::Custom(hidden("later")));
+    session.prompt_text("hi").await.unwrap();
+    assert_eq!(model.sent()[0], ["user seen", "user hi"]);
+    assert_eq!(model.sent()[1], ["user seen", "user hi", "asst ok", "user later"]);
+    assert_eq!(recorder.count("message_end (custom note later)"), 1);
+
+    let kept = open().agent().state().messages;
+    assert_eq!(kept[0].as_ref(), &Message::Custom(first));
+    assert_eq!(
+        shorts(&kept),
+        ["custom note seen", "user hi", "asst ok", "custom note later", "asst steered"]
+    );
+}
+
+// 000-160
+#[tokio::test]
+async fn a_custom_message_can_be_answered_alone_and_is_refused_during_a_run() {
+    let model = ScriptedModel::new([says("at once"), calls([call("a", "intrude", json!({}))]), says("done")]);
+    let session = AgentSession::open(config(&model), MemoryLog::new()).unwrap();
+    session.append_custom(CustomMessage::new("note", "wake up")).await.unwrap();
+    session.agent().continue_run().await.unwrap();
+    assert_eq!(model.sent()[0], ["user wake up"]);
+
+    let intruder = session.clone();
+    let tool = TestTool::new("intrude", move |_, _| {
+        let session = intruder.clone();
+        async move {
+            let refused = session.append_custom(CustomMessage::new("note", "now")).await;
+            assert!(matches!(refused, Err(AgentError::AlreadyRunning)));
+            Ok(ToolOutcome::text("ok"))
+        }
+    });
+    session.agent().set_tool_registry(registry([tool]));
+    session.prompt(vec![Message::Custom(CustomMessage::new("task", "go"))]).await.unwrap();
+    assert_eq!(model.sent()[2], ["user wake up", "asst at once", "user go", "asst +a", "result a ok"]);
+}
+
+//
+#[tokio::test]
+async fn a_submitted_turn_gives_its_answer_or_says_why_not() {
+    let model = ScriptedModel::new([
+        calls([call("a", "work", json!({}))]),
+        says("done"),
+        fails(ModelErrorKind::Auth, "no key"),
+        Answer::Hangs(text_events("hm")),
+    ]);
+    let session = session(&model, &MemoryLog::new());
+    assert_eq!(session.submit_turn("hi").await.unwrap().text(), "done");
+    let failed = session.submit_turn("hi").await;
+    assert!(matches!(failed, Err(AgentError::Model(error)) if error.kind == ModelErrorKind::Auth));
+    assert_eq!(session.agent().state().error_message.as_deref(), Some("no key"));
+    let aborts = async {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        session.agent().abort();
+    };
+    let (aborted, ()) = tokio::join!(session.submit_turn("hi"), aborts);
+    assert!(matches!(aborted, Err(AgentError::Aborted)), "{aborted:?}");
+}

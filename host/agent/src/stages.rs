@@ -23,7 +23,7 @@ impl HookChain {
             let current = changed.as_ref().unwrap_or(input);
             let answer = self.ask(member, member.hook.before_turn(context, current)).await;
             match self.verdict(member, STAGE, answer)? {
-                Some(message @ Message::User(_)) => changed = Some(Arc::new(message)),
+                Some(message @ (Message::User(_) | Message::Custom(_))) => changed = Some(Arc::new(message)),
                 Some(other) => self.refuse(member, STAGE, format!("a {} message is no input", other.role())),
                 None => {}
             }

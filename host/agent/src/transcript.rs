@@ -37,7 +37,7 @@ fn mended(messages: &[Arc<Message>]) -> Vec<Arc<Message>> {
     let mut repaired = Vec::with_capacity(messages.len());
     for (position, message) in messages.iter().enumerate() {
         match message.as_ref() {
-            Message::User(_) => repaired.push(message.clone()),
+            Message::User(_) | Message::Custom(_) => repaired.push(message.clone()),
             Message::Assistant(answer) if is_dropped(message) => {
                 for call in answer.tool_calls() {
                     results.close(call, position);
@@ -62,7 +62,7 @@ pub(crate) fn is_sound(messages: &[Arc<Message>]) -> bool {
     let mut rest = messages.iter();
     while let Some(message) = rest.next() {
         match message.as_ref() {
-            Message::User(_) => {}
+            Message::User(_) | Message::Custom(_) => {}
             Message::ToolResult(_) => return false,
             Message::Assistant(_) if is_dropped(message) => return false,
             Message::Assistant(answer) => {
@@ -86,7 +86,7 @@ fn is_dropped(message: &Message) -> bool {
                 !answer.content.iter().any(says_something)
             }
         },
-        Message::User(_) | Message::ToolResult(_) => false,
+        Message::User(_) | Message::ToolResult(_) | Message::Custom(_) => false,
     }
 }
 
@@ -126,7 +126,7 @@ pub fn deferred_calls(messages: &[Arc<Message>]) -> Vec<DeferredCall> {
     let mut calls: HashMap<&str, &ToolCall> = HashMap::new();
     for message in messages {
         match message.as_ref() {
-            Message::User(_) => {}
+            Message::User(_) | Message::Custom(_) => {}
             Message::Assistant(answer) => {
                 calls.extend(answer.tool_calls().map(|call| (call.id.as_str(), call)))
             }
@@ -149,7 +149,7 @@ fn is_deferral(message: &Message) -> bool {
         Message::ToolResult(result) => {
             result.is_error && result.details.as_ref().is_some_and(|details| details["deferred"] == true)
         }
-        Message::User(_) | Message::Assistant(_) => false,
+        Message::User(_) | Message::Assistant(_) | Message::Custom(_) => false,
     }
 }
 
@@ -167,7 +167,7 @@ impl<'a> Results<'a> {
         let mut index = Self { messages, results: HashMap::new(), calls: HashMap::new() };
         for (position, message) in messages.iter().enumerate() {
             match message.as_ref() {
-                Message::User(_) => {}
+                Message::User(_) | Message::Custom(_) => {}
                 Message::Assistant(answer) => {
                     for call in answer.tool_calls() {
                         index.calls.entry(&call.id).or_default().push_back(position);

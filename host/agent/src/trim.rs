@@ -52,8 +52,8 @@ pub(crate) fn trimmed(messages: &[Arc<Message>], window_tokens: u32) -> Option<M
     let is_shorter = cleared.iter().zip(messages).any(|(new, old)| !Arc::ptr_eq(new, old));
     let sizes: Vec<usize> = cleared.iter().map(|message| tokens(message)).collect();
     let budget = usize::try_from(window_tokens / 2).unwrap_or(usize::MAX);
-    let turns: Vec<usize> =
-        (0..cleared.len()).filter(|at| matches!(cleared[*at].as_ref(), Message::User(_))).collect();
+    let begins_turn = |message: &Message| matches!(message, Message::User(_) | Message::Custom(_));
+    let turns: Vec<usize> = (0..cleared.len()).filter(|at| begins_turn(&cleared[*at])).collect();
     let mut left: usize = sizes.iter().sum();
     let mut cut = 0;
     for next in turns.into_iter().filter(|at| *at > 0) {

@@ -17,7 +17,9 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let composed = compose::session(&home, &args.setup, print::plan(&args)).await?;
     screen::data(&format!("{}\n", composed.header.to_line()?))?;
     composed.session.agent().subscribe(Arc::new(Lines));
-    Ok(print::turn(&composed.session, prompt).await?.exit_code())
+    let turn = print::turn(&composed.session, prompt).await?;
+    print::finish(&composed.session).await;
+    Ok(turn.exit_code())
 }
 
 struct Lines;

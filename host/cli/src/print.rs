@@ -5,11 +5,13 @@ use crate::compose::{self, Plan, Which};
 use crate::home::Home;
 use crate::screen;
 use anyhow::{Context, Result};
-use capstan_agent::AgentSession;
+use capstan_agent::{AgentError, AgentSession};
 use capstan_policy::PermissionMode;
+use capstan_ports::hook::SessionLifecycle;
 use capstan_ports::message::{AssistantMessage, Message, StopReason};
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
+use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Runs the prompt and prints the last answer.
@@ -26,7 +28,20 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
             screen::data(&format!("{shown}\n"))?;
         }
     }
+    finish(&composed.session).await;
     Ok(turn.exit_code())
+}
+
+/// Tells hooks that the session is over, and the user what is left open in it.
+pub(crate) async fn finish(session: &AgentSession) {
+    for deferred in session.deferred() {
+        screen::note(&format!(
+            "capstan: a call of {} waits for your answer ({}); go on with: capstan --continue",
+            screen::visible(&deferred.call.name),
+            screen::brief(&deferred.reason, 200)
+        ));
+    }
+    session.tell(SessionLifecycle::End).await;
 }
 
 /// How a turn ended.
@@ -96,8 +111,15 @@ pub(crate) fn terminate() -> Result<Signal> {
 /// Runs one turn; Ctrl-C and SIGTERM end it in good order, so that the session holds what was done. A second one does not
 /// wait for what holds the first one up; the session then mends at the next start.
 pub(crate) async fn turn(session: &AgentSession, prompt: String) -> Result<Turn> {
+    drive(session, session.prompt_text(prompt)).await
+}
+
+/// The same for any run of the session.
+pub(crate) async fn drive(
+    session: &AgentSession,
+    run: impl Future<Output = Result<Vec<Arc<Message>>, AgentError>>,
+) -> Result<Turn> {
     let mut terminate = terminate()?;
-    let run = session.prompt_text(prompt);
     tokio::pin!(run);
     let mut stopped = None;
     let messages = loop {
@@ -114,7 +136,7 @@ pub(crate) async fn turn(session: &AgentSession, prompt: String) -> Result<Turn>
     };
     let answer = messages.iter().rev().find_map(|message| match &**message {
         Message::Assistant(answer) => Some(answer.clone()),
-        Message::User(_) | Message::ToolResult(_) => None,
+        Message::User(_) | Message::ToolResult(_) | Message::Custom(_) => None,
     });
     Ok(Turn { answer, stopped })
 }

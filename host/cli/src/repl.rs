@@ -9,10 +9,11 @@ use crate::args::{Args, Setup};
 use crate::compose::{self, Composed, Plan};
 use crate::config::Config;
 use crate::home::Home;
-use crate::permit::Person;
+use crate::permit::{Person, Reply};
 use crate::screen::{self, BOLD, DIM};
 use crate::{approve, catalog, config, print};
 use anyhow::Result;
+use capstan_agent::AgentSession;
 use capstan_policy::PermissionMode;
 use print::Stop;
 use progress::Progress;
@@ -39,6 +40,12 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     // A turn watches for the signal and so takes it from the system for good; from here on it is ours to heed.
     let mut terminate = print::terminate()?;
     loop {
+        if terminal.is_interactive()
+            && let Some(turn) = settle(&composed.session, &*terminal).await?
+        {
+            terminal.restore();
+            return Ok(turn.exit_code());
+        }
         let line = tokio::select! {
             line = terminal.line(PROMPT) => line?,
             _ = terminate.recv() => {
@@ -58,9 +65,31 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
                 Err(error) => screen::complain(&error),
             },
             Line::Interrupted => {}
-            Line::End => return Ok(ExitCode::SUCCESS),
+            Line::End => {
+                print::finish(&composed.session).await;
+                return Ok(ExitCode::SUCCESS);
+            }
         }
     }
+}
+
+/// Asks about calls that a gate put off, and goes on with the answers. Answers a turn that is the session's last.
+async fn settle(session: &AgentSession, person: &dyn Person) -> Result<Option<print::Turn>> {
+    // What is answered is gone from the list, also when its run failed; so this ends.
+    for deferred in session.deferred() {
+        let question = format!("was put off: {}\nRun it now?", deferred.reason);
+        let id = &deferred.call.id;
+        let turn = match person.reply(&question, &deferred.call).await {
+            Reply::Once | Reply::Always => print::drive(session, session.approve(id)).await,
+            Reply::No => print::drive(session, session.deny(id, "The user said no.")).await,
+        };
+        match turn {
+            Ok(turn) if turn.is_last() => return Ok(Some(turn)),
+            Ok(turn) => turn.report(),
+            Err(error) => screen::complain(&error),
+        }
+    }
+    Ok(None)
 }
 
 fn greet(composed: &Composed) {

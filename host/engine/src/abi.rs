@@ -72,10 +72,23 @@ interfaces! {
 impl Interface {
     /// Whether this version of the host calls it. The others are bound, so that components which export them load.
     pub fn is_served(self) -> bool {
-        matches!(
-            self,
-            Self::Extension | Self::Tools | Self::ToolArguments | Self::BeforeToolCall | Self::AfterToolCall
-        )
+        match self {
+            Self::PlanParser | Self::Compressor | Self::Observer | Self::Memory | Self::Commands => false,
+            Self::Extension
+            | Self::Tools
+            | Self::ToolArguments
+            | Self::BeforeTurn
+            | Self::BeforeModel
+            | Self::AfterModel
+            | Self::ModelError
+            | Self::BeforeToolCall
+            | Self::AfterToolCall
+            | Self::ToolError
+            | Self::AfterTurn
+            | Self::TurnError
+            | Self::PlanStep
+            | Self::SessionLifecycle => true,
+        }
     }
 
     /// The full export name.

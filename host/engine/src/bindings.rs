@@ -6,4 +6,5 @@ wasmtime::component::bindgen!({
     world: "everything",
     imports: { default: trappable },
     exports: { default: async },
+    additional_derives: [PartialEq],
 });

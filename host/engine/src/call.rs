@@ -61,8 +61,17 @@ macro_rules! indices {
 indices! {
     tools => Tools,
     tool_arguments => ToolArguments,
+    before_turn => BeforeTurn,
+    before_model => BeforeModel,
+    after_model => AfterModel,
+    model_error => ModelError,
     before_tool_call => BeforeToolCall,
     after_tool_call => AfterToolCall,
+    tool_error => ToolError,
+    after_turn => AfterTurn,
+    turn_error => TurnError,
+    plan_step => PlanStep,
+    session_lifecycle => SessionLifecycle,
 }
 
 /// An instance and the store that it lives in.

@@ -1,5 +1,11 @@
 //! Between the contract's types and the ports'.
 
+mod message;
+
+pub(crate) use message::{
+    answer_from_guest, message_from_guest, message_to_guest, messages_from_guest, response_to_guest,
+};
+
 use crate::bindings::capstan::extension::types;
 use crate::error::CallError;
 use crate::import::printable;
@@ -89,19 +95,19 @@ pub(crate) fn json(text: &str, what: &str) -> Result<Value, CallError> {
 /// Bytes that a call hands to the guest, roughly; compared with the role's limit before the call.
 pub(crate) fn input_bytes(call: &ToolCall, outcome: Option<&ToolOutcome>) -> usize {
     // An upper bound without serialising twice: JSON text is at most about as long as the value's own text in memory.
-    let content = outcome.map_or(0, |outcome| {
-        outcome
-            .content
-            .iter()
-            .map(|piece| match piece {
-                Content::Text { text } => text.len(),
-                Content::Thinking { thinking, .. } => thinking.len(),
-                Content::Image { data, .. } => data.len(),
-                Content::ToolCall(_) => 0,
-            })
-            .sum()
-    });
+    let content = outcome.map_or(0, |outcome| content_bytes(&outcome.content));
     call.name.len() + call.id.len() + weight(&call.arguments) + content
+}
+
+/// The same for content; a call inside it counts with its arguments.
+pub(crate) fn content_bytes(content: &[Content]) -> usize {
+    let bytes = content.iter().map(|piece| match piece {
+        Content::Text { text } => text.len(),
+        Content::Thinking { thinking, .. } => thinking.len(),
+        Content::Image { data, .. } => data.len(),
+        Content::ToolCall(call) => call.id.len() + call.name.len() + weight(&call.arguments),
+    });
+    bytes.sum()
 }
 
 fn weight(value: &Value) -> usize {

@@ -59,8 +59,8 @@ pub fn can_enforce(capability: &Capability) -> bool {
     match capability {
         Capability::Directory { .. } | Capability::Environment { .. } => true,
         Capability::Power { power } => match power {
-            Power::RewriteArguments | Power::RewriteResult => true,
-            Power::RewriteContext | Power::Compress | Power::Remember => false,
+            Power::RewriteArguments | Power::RewriteResult | Power::RewriteContext => true,
+            Power::Compress | Power::Remember => false,
         },
         Capability::Http { .. }
         | Capability::Secret { .. }

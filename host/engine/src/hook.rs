@@ -1,5 +1,7 @@
 //! A component's hooks as the agent's hook port, with the failure rule of each stage.
 
+mod stages;
+
 use crate::abi::Interface;
 use crate::bindings::exports::capstan::extension::{after_tool_call, before_tool_call};
 use crate::convert;
@@ -8,11 +10,15 @@ use crate::extension::{Caller, Extension};
 use crate::limits::Role;
 use async_trait::async_trait;
 use capstan_ports::extension::{FailureRule, HookStage, Power};
-use capstan_ports::hook::{Amendment, GateVerdict, Hook, HookContext, HookError};
-use capstan_ports::message::ToolCall;
+use capstan_ports::failure::Failure;
+use capstan_ports::hook::{
+    Amendment, GateVerdict, Hook, HookContext, HookError, PlanStepStatus, SessionLifecycle, Verdict,
+};
+use capstan_ports::message::{AssistantMessage, Message, ToolCall};
+use capstan_ports::session::SessionId;
 use capstan_ports::tool::ToolOutcome;
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub(crate) struct ComponentHook {
     extension: Extension,
@@ -115,6 +121,75 @@ impl Hook for ComponentHook {
 
     fn priority(&self, stage: HookStage) -> i32 {
         self.at(stage).map_or(0, |subscription| subscription.priority)
+    }
+
+    async fn before_turn(
+        &self,
+        context: &HookContext,
+        input: &Message,
+    ) -> Result<Verdict<Message>, HookError> {
+        self.ask_before_turn(context, input).await
+    }
+
+    async fn before_model(
+        &self,
+        context: &HookContext,
+        messages: &[Arc<Message>],
+    ) -> Result<Verdict<Vec<Arc<Message>>>, HookError> {
+        self.ask_before_model(context, messages).await
+    }
+
+    async fn after_model(
+        &self,
+        context: &HookContext,
+        answer: &AssistantMessage,
+    ) -> Result<Verdict<AssistantMessage>, HookError> {
+        self.ask_after_model(context, answer).await
+    }
+
+    async fn model_error(&self, context: &HookContext, failure: &Failure) -> Result<(), HookError> {
+        self.tell_model_error(context, failure).await;
+        Ok(())
+    }
+
+    async fn tool_error(
+        &self,
+        context: &HookContext,
+        call: &ToolCall,
+        failure: &Failure,
+    ) -> Result<(), HookError> {
+        self.tell_tool_error(context, call, failure).await;
+        Ok(())
+    }
+
+    async fn after_turn(
+        &self,
+        context: &HookContext,
+        answer: &Message,
+        results: &[Arc<Message>],
+    ) -> Result<(), HookError> {
+        self.tell_after_turn(context, answer, results).await;
+        Ok(())
+    }
+
+    async fn turn_error(&self, context: &HookContext, failure: &Failure) -> Result<(), HookError> {
+        self.tell_turn_error(context, failure).await;
+        Ok(())
+    }
+
+    async fn plan_step(
+        &self,
+        context: &HookContext,
+        step: u32,
+        status: &PlanStepStatus,
+    ) -> Result<(), HookError> {
+        self.tell_plan_step(context, step, status).await;
+        Ok(())
+    }
+
+    async fn session_lifecycle(&self, session: &SessionId, event: SessionLifecycle) -> Result<(), HookError> {
+        self.tell_session_lifecycle(session, event).await;
+        Ok(())
     }
 
     async fn before_tool_call(

@@ -104,7 +104,7 @@ impl HookContext {
     pub fn answer(&self) -> Option<&AssistantMessage> {
         self.conversation.iter().rev().find_map(|message| match message.as_ref() {
             Message::Assistant(answer) => Some(answer),
-            Message::User(_) | Message::ToolResult(_) => None,
+            Message::User(_) | Message::ToolResult(_) | Message::Custom(_) => None,
         })
     }
 }

@@ -38,7 +38,9 @@ pub use hook::{
     Amendment, GateVerdict, Hook, HookError, NoopHook, PlanStepStatus, SessionLifecycle, Verdict,
 };
 pub use memory::{MemoryEntry, MemoryError, MemoryPort, MemoryQuery, NoopMemory};
-pub use message::{AssistantMessage, Content, Message, StopReason, ToolCall, ToolResultMessage, Usage};
+pub use message::{
+    AssistantMessage, Content, CustomMessage, Message, StopReason, ToolCall, ToolResultMessage, Usage,
+};
 pub use model::{
     Messages, Model, ModelError, ModelErrorKind, ModelEvent, ModelInfo, ModelRequest, ModelStream,
     ThinkingLevel, ToolChoice,

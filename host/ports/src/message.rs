@@ -199,6 +199,8 @@ pub enum Message {
     Assistant(AssistantMessage),
     /// From a tool.
     ToolResult(ToolResultMessage),
+    /// From an extension or the program around the agent. Models see it as a user message.
+    Custom(CustomMessage),
 }
 
 /// What a person said.
@@ -210,6 +212,43 @@ pub struct UserMessage {
     /// Milliseconds since the Unix epoch.
     #[serde(default)]
     pub timestamp: u64,
+}
+
+/// What an extension, or the program around the agent, adds to the conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CustomMessage {
+    /// Its author's name for this kind of message.
+    pub custom_type: String,
+    /// What the model reads: text and images. A bare string is accepted when reading (pi writes both).
+    #[serde(deserialize_with = "content_or_string")]
+    pub content: Vec<Content>,
+    /// False when screens should not show it. The model sees it in any case.
+    pub display: bool,
+    /// For programs and screens; stored, never sent to a provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+    /// Milliseconds since the Unix epoch.
+    #[serde(default)]
+    pub timestamp: u64,
+}
+
+impl CustomMessage {
+    /// A message of one text that screens show, stamped now.
+    pub fn new(custom_type: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            custom_type: custom_type.into(),
+            content: vec![Content::text(text)],
+            display: true,
+            details: None,
+            timestamp: now_ms(),
+        }
+    }
+
+    /// As a model sees it.
+    pub fn to_user(&self) -> UserMessage {
+        UserMessage { content: self.content.clone(), timestamp: self.timestamp }
+    }
 }
 
 impl Message {
@@ -224,6 +263,7 @@ impl Message {
             Self::User(message) => &message.content,
             Self::Assistant(message) => &message.content,
             Self::ToolResult(message) => &message.content,
+            Self::Custom(message) => &message.content,
         }
     }
 
@@ -238,6 +278,7 @@ impl Message {
             Self::User(_) => "user",
             Self::Assistant(_) => "assistant",
             Self::ToolResult(_) => "toolResult",
+            Self::Custom(_) => "custom",
         }
     }
 }

@@ -120,7 +120,8 @@ impl<'a> IntoIterator for &'a Messages {
 pub struct ModelRequest {
     /// The system prompt.
     pub system: String,
-    /// The conversation, repaired: each call has its result and each result its call.
+    /// The conversation, repaired: each call has its result and each result its call. The loop has made custom messages
+    /// into ones of the user by then; a model that meets one all the same treats it so, too.
     pub messages: Messages,
     /// What the model may call.
     pub tools: Arc<[ToolDefinition]>,
@@ -132,6 +133,9 @@ pub struct ModelRequest {
     pub temperature: Option<f32>,
     /// Which tools it has to use.
     pub tool_choice: ToolChoice,
+    /// How the request should travel, in words that only the model understands (`sse`, `websocket`). One that does not
+    /// know the word, or knows only one way, ignores it.
+    pub transport: Option<String>,
     /// Lets a provider route the requests of one session to one cache (000-169).
     pub session_id: Option<SessionId>,
 }

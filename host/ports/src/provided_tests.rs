@@ -69,3 +69,14 @@ fn the_calls_of_an_answer_are_its_calls_in_order_and_nothing_else() {
     let ids: Vec<&str> = answer.tool_calls().map(|call| call.id.as_str()).collect();
     assert_eq!((ids, answer.reasoning().as_deref()), (vec!["a", "b"], Some("hm")));
 }
+
+// 000-160
+#[test]
+fn a_custom_message_has_the_json_form_of_pi() {
+    let line = r#"{"role":"custom","customType":"note","content":"hello","display":false,"details":{"k":1},"timestamp":5}"#;
+    let message: crate::Message = serde_json::from_str(line).unwrap();
+    assert_eq!((message.role(), message.text().as_str()), ("custom", "hello"));
+    let pieces = line.replace(r#""hello""#, r#"[{"type":"text","text":"hello"}]"#);
+    assert_eq!(serde_json::to_string(&message).unwrap(), pieces);
+    assert_eq!(serde_json::from_str::<crate::Message>(&pieces).unwrap(), message);
+}

@@ -1,6 +1,7 @@
-//! What both formats need to write a conversation down.
+//! What both formats need to write a request down.
 
 use capstan_ports::{AssistantMessage, ModelInfo};
+use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
 /// Stands where an image was that the model cannot see (000-103).
@@ -12,6 +13,11 @@ pub(crate) const NO_CONTENT: &str = "(no output)";
 /// Whether thinking in `message` may go back: only the model that wrote it can check its signature.
 pub(crate) fn is_own(message: &AssistantMessage, info: &ModelInfo) -> bool {
     message.provider == info.provider && message.model == info.id && message.api == info.api
+}
+
+/// A temperature as a person writes it: 0.7 must not become 0.699999988079071. `None` for what JSON cannot hold.
+pub(crate) fn wire_temperature(temperature: f32) -> Option<Value> {
+    temperature.to_string().parse().ok().and_then(serde_json::Number::from_f64).map(Value::Number)
 }
 
 /// Call ids as a request can carry them.

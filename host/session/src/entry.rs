@@ -5,9 +5,9 @@
 //! fields, another spelling of a number) keeps that line and is written as it was read.
 
 use crate::error::LineError;
-use crate::header::timestamp_now;
+use crate::header::{millis_of, timestamp_at, timestamp_now};
 use crate::mend;
-use capstan_ports::{Content, EntryId, Message};
+use capstan_ports::{Content, EntryId, Message, message};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -155,6 +155,16 @@ pub enum TextOrPieces {
     Pieces(Vec<Content>),
 }
 
+impl TextOrPieces {
+    /// The pieces; a bare string is one of them.
+    pub fn pieces(&self) -> Vec<Content> {
+        match self {
+            Self::Text(text) => vec![Content::text(text)],
+            Self::Pieces(pieces) => pieces.clone(),
+        }
+    }
+}
+
 /// A bookmark on another entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -175,9 +185,19 @@ pub struct SessionInfo {
 }
 
 impl EntryKind {
-    /// A message entry.
+    /// A message entry; for a custom message, the entry type that the format has for them.
     pub fn message(message: Arc<Message>) -> Self {
-        Self::Message(MessageEntry { message: MessageBody::Known(message) })
+        match message.as_ref() {
+            Message::Custom(custom) => Self::CustomMessage(CustomMessage {
+                custom_type: custom.custom_type.clone(),
+                content: TextOrPieces::Pieces(custom.content.clone()),
+                display: custom.display,
+                details: custom.details.clone(),
+            }),
+            Message::User(_) | Message::Assistant(_) | Message::ToolResult(_) => {
+                Self::Message(MessageEntry { message: MessageBody::Known(message) })
+            }
+        }
     }
 
     /// The name in the `type` field.
@@ -255,6 +275,16 @@ impl Entry {
     /// A new entry, made now.
     pub fn new(id: EntryId, parent_id: Option<EntryId>, kind: EntryKind) -> Self {
         Self { id, parent_id, timestamp: timestamp_now(), kind, raw: None }
+    }
+
+    /// The entry of a message. A custom message has no time of its own in the file, so its entry gets that.
+    pub(crate) fn of_message(id: EntryId, parent_id: Option<EntryId>, message: Arc<Message>) -> Self {
+        let timestamp = match message.as_ref() {
+            Message::Custom(custom) => timestamp_at(custom.timestamp),
+            Message::User(_) | Message::Assistant(_) | Message::ToolResult(_) => None,
+        };
+        let entry = Self::new(id, parent_id, EntryKind::message(message));
+        Self { timestamp: timestamp.unwrap_or(entry.timestamp), ..entry }
     }
 
     /// Reads a line, with or without its end.
@@ -343,16 +373,24 @@ impl Entry {
     }
 
     /// The message, when it is one that can go to a model.
-    pub fn message(&self) -> Option<&Arc<Message>> {
+    pub fn message(&self) -> Option<Arc<Message>> {
         match &self.kind {
-            EntryKind::Message(MessageEntry { message: MessageBody::Known(message) }) => Some(message),
+            EntryKind::Message(MessageEntry { message: MessageBody::Known(message) }) => {
+                Some(message.clone())
+            }
+            EntryKind::CustomMessage(custom) => Some(Arc::new(Message::Custom(message::CustomMessage {
+                custom_type: custom.custom_type.clone(),
+                content: custom.content.pieces(),
+                display: custom.display,
+                details: custom.details.clone(),
+                timestamp: millis_of(&self.timestamp),
+            }))),
             EntryKind::Message(MessageEntry { message: MessageBody::Other(_) })
             | EntryKind::ModelChange(_)
             | EntryKind::ThinkingLevelChange(_)
             | EntryKind::Compaction(_)
             | EntryKind::BranchSummary(_)
             | EntryKind::Custom(_)
-            | EntryKind::CustomMessage(_)
             | EntryKind::Label(_)
             | EntryKind::SessionInfo(_)
             | EntryKind::Unknown(_) => None,

@@ -56,7 +56,30 @@ fn every_type_of_version_three_is_understood_and_written_as_it_was_read() {
         assert_eq!(entry.kind().type_name(), kind);
         assert!(!matches!(entry.kind(), EntryKind::Unknown(_)), "{fields}");
         assert_eq!(entry.raw, None, "the typed view suffices for {fields}");
-        assert_eq!(entry.message(), None);
+        assert_eq!(entry.message().is_some(), kind == "custom_message");
+    }
+}
+
+// 000-160
+#[test]
+fn a_custom_message_is_read_from_either_form_and_written_as_its_own_type() {
+    let line = |content| {
+        let fields = r#""customType":"note","display":false,"details":{"a":1}}"#;
+        format!("{},\"content\":{content},{fields}", at("custom_message"))
+    };
+    for content in [r#""seen""#, r#"[{"type":"text","text":"seen"}]"#] {
+        let entry = round_trip(&line(content));
+        let message = entry.message().unwrap();
+        let Message::Custom(custom) = message.as_ref() else { panic!("{message:?}") };
+        assert_eq!((custom.custom_type.as_str(), custom.display), ("note", false));
+        assert_eq!(
+            (message.text().as_str(), custom.details.as_ref().unwrap()["a"].as_u64()),
+            ("seen", Some(1))
+        );
+        // The time of the entry is the message's, and goes back as it came.
+        let again = Entry::of_message(EntryId::new("b"), None, message.clone());
+        assert_eq!((again.timestamp(), again.message()), (entry.timestamp(), Some(message)));
+        assert!(again.to_line().unwrap().contains(r#""type":"custom_message""#));
     }
 }
 

@@ -180,9 +180,18 @@ impl SessionFile {
     /// When the session is read-only, the file is not as it was left, or writing failed. Nothing of the entry is kept
     /// then, and it may be tried again.
     pub fn append_entry(&self, kind: EntryKind) -> Result<EntryId, SessionError> {
+        self.append_made(|tree| tree.next(kind))
+    }
+
+    /// Adds a message after the leaf, as [`SessionFile::append_entry`] does.
+    pub(crate) fn append_message(&self, message: Arc<Message>) -> Result<EntryId, SessionError> {
+        self.append_made(|tree| tree.next_message(message))
+    }
+
+    fn append_made(&self, make: impl FnOnce(&Tree) -> Entry) -> Result<EntryId, SessionError> {
         let mut state = self.inner.state();
         let State { tree, writer } = &mut *state;
-        let entry = tree.next(kind);
+        let entry = make(tree);
         let id = entry.id().clone();
         let mut line = entry.to_line().map_err(|error| unwritable(self.path(), error))?;
         let depth = mend::depth(line.as_bytes());

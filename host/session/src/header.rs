@@ -5,7 +5,7 @@ use capstan_ports::SessionId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use uuid::Uuid;
 
 /// The format version that is written, and the newest that is continued.
@@ -109,6 +109,20 @@ pub fn folder_name(cwd: &Path) -> String {
 /// Now, ISO 8601 in UTC with milliseconds.
 pub(crate) fn timestamp_now() -> String {
     humantime::format_rfc3339_millis(SystemTime::now()).to_string()
+}
+
+/// The form of a time in a file. `None` for times after the year 9999, which have none.
+pub(crate) fn timestamp_at(since_epoch_ms: u64) -> Option<String> {
+    const END_OF_9999_MS: u64 = 253_402_300_799_999;
+    let time = UNIX_EPOCH.checked_add(Duration::from_millis(since_epoch_ms))?;
+    (since_epoch_ms <= END_OF_9999_MS).then(|| humantime::format_rfc3339_millis(time).to_string())
+}
+
+/// Milliseconds since the Unix epoch of a time in a file; zero when it is none, because nothing depends on it.
+pub(crate) fn millis_of(timestamp: &str) -> u64 {
+    let time = humantime::parse_rfc3339_weak(timestamp).ok();
+    let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.and_then(|since| u64::try_from(since.as_millis()).ok()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The session port over a file.
 
-use crate::entry::EntryKind;
 use crate::file::SessionFile;
 use async_trait::async_trait;
 use capstan_ports::{EntryId, Message, SessionError, SessionId, SessionLog};
@@ -14,7 +13,8 @@ impl SessionLog for SessionFile {
         self.id()
     }
 
-    /// The message entries from the root to the leaf whose role and content are known. Other entries do not show here.
+    /// The messages from the root to the leaf whose role and content are known, custom ones among them. Other entries do
+    /// not show here.
     fn messages(&self) -> Result<Vec<Arc<Message>>, SessionError> {
         Ok(self.messages())
     }
@@ -22,7 +22,7 @@ impl SessionLog for SessionFile {
     /// Hands the line to the system before it returns, on the calling thread: that copies a few kilobytes and is
     /// quicker than a change of threads.
     async fn append(&self, message: Arc<Message>) -> Result<EntryId, SessionError> {
-        self.append_entry(EntryKind::message(message))
+        self.append_message(message)
     }
 
     /// Waits for the device, once for all entries that were appended before. Free when there are none.

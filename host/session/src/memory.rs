@@ -1,6 +1,6 @@
 //! A session without a file, for runs that keep nothing and for tests.
 
-use crate::entry::EntryKind;
+use crate::entry::{Entry, EntryKind};
 use crate::error::unwritable;
 use crate::header::Header;
 use crate::tree::Tree;
@@ -33,8 +33,12 @@ impl MemorySession {
     /// # Errors
     /// When its id is taken, which an id made here is not.
     pub fn append_entry(&self, kind: EntryKind) -> Result<EntryId, SessionError> {
+        self.append_made(|tree| tree.next(kind))
+    }
+
+    fn append_made(&self, make: impl FnOnce(&Tree) -> Entry) -> Result<EntryId, SessionError> {
         let mut tree = self.tree();
-        let entry = tree.next(kind);
+        let entry = make(&tree);
         let id = entry.id().clone();
         tree.push(entry).map_err(|error| unwritable(Path::new("(in memory)"), error))?;
         Ok(id)
@@ -56,7 +60,7 @@ impl SessionLog for MemorySession {
     }
 
     async fn append(&self, message: Arc<Message>) -> Result<EntryId, SessionError> {
-        self.append_entry(EntryKind::message(message))
+        self.append_made(|tree| tree.next_message(message))
     }
 
     /// Does nothing: memory promises no durability.

@@ -77,6 +77,11 @@ impl Tree {
         Entry::new(self.unused_id(), self.leaf().cloned(), kind)
     }
 
+    /// A new entry after the leaf that holds this message; see [`Tree::next`].
+    pub(crate) fn next_message(&self, message: Arc<Message>) -> Entry {
+        Entry::of_message(self.unused_id(), self.leaf().cloned(), message)
+    }
+
     /// Adds an entry; it becomes the leaf.
     ///
     /// # Errors
@@ -118,7 +123,7 @@ impl Tree {
         // Continuing the branch that the transcript shows extends it; anything else makes it stale, and the next
         // reader collects it anew.
         if self.transcript.leaf == parent && self.leaf == parent {
-            self.transcript.messages.extend(entry.message().cloned());
+            self.transcript.messages.extend(entry.message());
             self.transcript.leaf = Some(at);
         }
         self.by_id.insert(entry.id().clone(), at);
@@ -137,7 +142,7 @@ impl Tree {
     /// A call costs one reference count per message; the way is only walked after the leaf went elsewhere.
     pub fn messages(&mut self) -> Vec<Arc<Message>> {
         if self.transcript.leaf != self.leaf {
-            let mut messages: Vec<_> = self.branch().filter_map(|entry| entry.message().cloned()).collect();
+            let mut messages: Vec<_> = self.branch().filter_map(|entry| entry.message()).collect();
             messages.reverse();
             self.transcript = Transcript { leaf: self.leaf, messages };
         }

@@ -14,6 +14,8 @@ pub(crate) enum Unit {
     Microseconds,
     Megabytes,
     Bytes,
+    /// Things, such as allocations.
+    Count,
     /// How many times as much as another figure.
     Times,
 }
@@ -25,6 +27,7 @@ impl Unit {
             Self::Microseconds => "us",
             Self::Megabytes => "MB",
             Self::Bytes => "bytes",
+            Self::Count => "n",
             Self::Times => "x",
         }
     }
@@ -34,7 +37,7 @@ impl Unit {
         match self {
             Self::Milliseconds => time.as_secs_f64() * 1e3,
             Self::Microseconds => time.as_secs_f64() * 1e6,
-            Self::Megabytes | Self::Bytes | Self::Times => time.as_secs_f64(),
+            Self::Megabytes | Self::Bytes | Self::Count | Self::Times => time.as_secs_f64(),
         }
     }
 }
@@ -92,6 +95,21 @@ impl Figures {
         let samples = values.len();
         self.taken.push(Figure { name, unit, samples, p50, p95, p99, against: None, goal });
         eprintln!("    {name}: {p50:.2} {} (p99 {p99:.2}, {samples} samples)", unit.symbol());
+    }
+
+    /// Takes ratios that were measured pair by pair: how many times as much as `against` its partner took.
+    pub(crate) fn ratios(
+        &mut self,
+        name: &'static str,
+        against: &'static str,
+        goal: Option<f64>,
+        ratios: Vec<f64>,
+    ) {
+        let n_before = self.taken.len();
+        self.values(name, Unit::Times, goal, ratios);
+        for taken in &mut self.taken[n_before..] {
+            taken.against = Some(against);
+        }
     }
 
     /// Compares two figures that were taken: how many times `name`'s time fits into that of `against`, at p50.

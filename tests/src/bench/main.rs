@@ -1,4 +1,5 @@
-//! Benchmarks of the product as it ships: the release binary over loopback HTTP, and the sandbox in process.
+//! Benchmarks of the product as it ships: the release binary over loopback HTTP; the sandbox and the agent
+//! loop in process.
 //!
 //! Figures of one run are comparable with each other and with nothing else, so whatever a figure is compared with is
 //! measured beside it. All of a run goes to one file; `--only` measures a part and leaves the rest of the file as it was.
@@ -8,12 +9,19 @@ mod driven;
 mod figure;
 mod hook_call;
 mod load;
+mod loop_overhead;
 mod sandbox;
 
 use anyhow::{Context, Result};
 use clap::Parser;
 use figure::Figures;
+use stats_alloc::StatsAlloc;
+use std::alloc::System;
 use std::path::PathBuf;
+
+/// Counts allocations for the figures of the loop. Each allocation costs every figure in process some nanoseconds more.
+#[global_allocator]
+static ALLOCATOR: StatsAlloc<System> = StatsAlloc::system();
 
 /// Measures the product.
 #[derive(Debug, Parser)]
@@ -35,7 +43,7 @@ struct Args {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
-    /// Only figures whose name, or whose group's name (client, hook_call, load), contains this
+    /// Only figures whose name, or whose group's name (client, hook_call, load, loop_overhead), contains this
     #[arg(long, value_name = "NAME", default_value = "")]
     only: String,
 }
@@ -63,6 +71,7 @@ fn main() -> Result<()> {
     client::measure(&subject, &mut figures)?;
     hook_call::measure(&subject, &mut figures)?;
     load::measure(&subject, &mut figures)?;
+    loop_overhead::measure(&mut figures)?;
     anyhow::ensure!(!figures.is_empty(), "no figure's name contains `{}`", args.only);
     figures.merge_into(&args.out)?;
     println!("{}", figures.table());

@@ -3,7 +3,7 @@
 use crate::screen::{self, BAD, DIM, GOOD, brief, visible};
 use async_trait::async_trait;
 use capstan_ports::event::{AgentEvent, AssistantEvent, EventSink};
-use capstan_ports::message::text_of;
+use capstan_ports::message::{Message, text_of};
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -41,6 +41,15 @@ impl EventSink for Progress {
                 AssistantEvent::TextEnd { .. } | AssistantEvent::ThinkingEnd { .. } => self.end_line(),
                 _ => {}
             },
+            AgentEvent::MessageEnd { message } => {
+                if let Message::Custom(custom) = message.as_ref()
+                    && custom.display
+                {
+                    self.end_line();
+                    let (name, text) = (visible(&custom.custom_type), text_of(&custom.content));
+                    write(&format!("{DIM}[{name}]{DIM:#} {}\n", visible(text.trim_end())));
+                }
+            }
             AgentEvent::ToolExecutionStart { tool_name, args, .. } => {
                 self.end_line();
                 write(&format!("{DIM}→ {} {}{DIM:#}\n", visible(&tool_name), subject(&args)));

@@ -1,9 +1,9 @@
 //! A request as Messages JSON.
 
 use crate::catalog::ThinkingStyle;
-use crate::transcript::{CallIds, IMAGE_OMITTED, NO_CONTENT, is_own};
+use crate::transcript::{CallIds, IMAGE_OMITTED, NO_CONTENT, is_own, wire_temperature};
 use capstan_ports::{
-    AssistantMessage, Content, Message, ModelInfo, ModelRequest, ThinkingLevel, ToolDefinition,
+    AssistantMessage, Content, Message, ModelInfo, ModelRequest, ThinkingLevel, ToolChoice, ToolDefinition,
     ToolResultMessage,
 };
 use serde_json::{Value, json};
@@ -32,6 +32,15 @@ pub(super) fn body(info: &ModelInfo, style: ThinkingStyle, request: &ModelReques
         let mut tools: Vec<Value> = request.tools.iter().map(tool).collect();
         mark_last(&mut tools);
         body["tools"] = tools.into();
+        if let Some(choice) = tool_choice(&request.tool_choice) {
+            body["tool_choice"] = choice;
+        }
+    }
+    // While it thinks, the service accepts no other temperature than its own.
+    if thinking.is_none()
+        && let Some(temperature) = request.temperature.and_then(wire_temperature)
+    {
+        body["temperature"] = temperature;
     }
     if let Some((thinking, effort)) = thinking {
         body["thinking"] = thinking;
@@ -40,6 +49,24 @@ pub(super) fn body(info: &ModelInfo, style: ThinkingStyle, request: &ModelReques
         }
     }
     body
+}
+
+/// `None` for `auto`, which is what the absence of the option means.
+fn tool_choice(choice: &ToolChoice) -> Option<Value> {
+    match choice {
+        ToolChoice::Auto => None,
+        ToolChoice::NoTool => Some(json!({ "type": "none" })),
+        ToolChoice::Required => Some(json!({ "type": "any" })),
+        ToolChoice::NamedTool(name) => Some(json!({ "type": "tool", "name": name })),
+    }
+}
+
+/// Whether the answer must be a tool call. The service refuses to think before such an answer.
+fn forces_a_tool(request: &ModelRequest) -> bool {
+    match request.tool_choice {
+        ToolChoice::Auto | ToolChoice::NoTool => false,
+        ToolChoice::Required | ToolChoice::NamedTool(_) => !request.tools.is_empty(),
+    }
 }
 
 /// The thinking option, and the effort word for the models that take one.
@@ -59,6 +86,9 @@ fn thinking(
         ThinkingLevel::XHigh if style == ThinkingStyle::AdaptiveToMax => (32 * MIN_BUDGET, "max"),
         ThinkingLevel::XHigh => (32 * MIN_BUDGET, "xhigh"),
     };
+    if forces_a_tool(request) {
+        return None;
+    }
     if style != ThinkingStyle::Budget {
         // Newer models hide their thinking unless asked to show a summary.
         return Some((json!({ "type": "adaptive", "display": "summarized" }), Some(effort)));
@@ -79,10 +109,10 @@ fn continues_without_thinking(info: &ModelInfo, request: &ModelRequest) -> bool 
         .messages
         .iter()
         .rev()
-        .take_while(|message| !matches!(***message, Message::User(_)))
+        .take_while(|message| !matches!(***message, Message::User(_) | Message::Custom(_)))
         .filter_map(|message| match &**message {
             Message::Assistant(assistant) => Some(assistant),
-            Message::User(_) | Message::ToolResult(_) => None,
+            Message::User(_) | Message::ToolResult(_) | Message::Custom(_) => None,
         })
         .last()
         .is_some_and(|first| {
@@ -113,7 +143,7 @@ fn messages(info: &ModelInfo, request: &ModelRequest) -> Vec<Value> {
     for message in &request.messages {
         let is_result = matches!(**message, Message::ToolResult(_));
         let (role, blocks) = match &**message {
-            Message::User(user) => ("user", blocks_or_placeholder(info, &user.content)),
+            Message::User(_) | Message::Custom(_) => ("user", blocks_or_placeholder(info, message.content())),
             Message::Assistant(assistant) => ("assistant", assistant_blocks(info, assistant, &mut ids)),
             Message::ToolResult(result) => ("user", vec![tool_result(info, result, &ids)]),
         };

@@ -66,6 +66,16 @@ fn result(id: &str, content: Vec<Content>, is_error: bool) -> Message {
     })
 }
 
+fn tool(name: &str) -> ToolDefinition {
+    ToolDefinition {
+        name: name.into(),
+        label: "L".into(),
+        description: "d".into(),
+        parameters: json!({"type": "object"}),
+        execution: Execution::Parallel,
+    }
+}
+
 fn image() -> Content {
     Content::Image { data: "QUJD".into(), mime_type: "image/png".into() }
 }
@@ -83,13 +93,6 @@ fn a_plain_request_holds_only_what_is_set() {
 
 #[test]
 fn system_prompt_last_tool_and_last_user_block_are_marked_for_the_cache() {
-    let tool = |name: &str| ToolDefinition {
-        name: name.into(),
-        label: "L".into(),
-        description: "d".into(),
-        parameters: json!({"type": "object"}),
-        execution: Execution::Parallel,
-    };
     let messages = vec![
         Message::user("go"),
         assistant("m", vec![call("a"), call("b")]),
@@ -224,4 +227,48 @@ fn a_turn_that_another_model_began_is_finished_without_a_thinking_budget() {
     assert_eq!(turn("m", vec![thinking(Some("s"), false)]), [true, true, true]);
     assert_eq!(turn("other", vec![thinking(Some("s"), false)]), [false, true, true]);
     assert_eq!(turn("m", vec![]), [false, true, true]);
+}
+
+// 003-005, 003-007
+#[test]
+fn temperature_and_tool_choice_are_sent_unless_thinking_forbids_it() {
+    use ToolChoice::{Auto, NamedTool, NoTool, Required};
+    let all = [Auto, NoTool, Required, NamedTool("x".into())];
+    let ask = |style, thinking, tool_choice: &ToolChoice| {
+        let request = ModelRequest {
+            thinking,
+            tool_choice: tool_choice.clone(),
+            temperature: Some(0.7),
+            tools: Arc::new([tool("x")]),
+            ..request(vec![Message::user("hi")])
+        };
+        body(&info(), style, &request)
+    };
+    let choices = all.each_ref().map(|choice| {
+        let body = ask(ThinkingStyle::Budget, ThinkingLevel::Off, choice);
+        assert_eq!(body["temperature"].to_string(), "0.7");
+        body.get("tool_choice").cloned()
+    });
+    let [none, any] = ["none", "any"].map(|kind| json!({ "type": kind }));
+    assert_eq!(choices, [None, Some(none), Some(any), Some(json!({"type": "tool", "name": "x"}))]);
+    for style in STYLES {
+        // A forced tool call is not thought about, so there the temperature counts again.
+        let thinks = all.each_ref().map(|choice| {
+            let body = ask(style, ThinkingLevel::High, choice);
+            assert_ne!(body.get("thinking").is_some(), body.get("temperature").is_some());
+            body.get("thinking").is_some()
+        });
+        assert_eq!(thinks, [true, true, false, false]);
+    }
+    let without_tools = ModelRequest { tool_choice: Required, ..request(vec![Message::user("hi")]) };
+    assert_eq!(body(&info(), ThinkingStyle::Budget, &without_tools).get("tool_choice"), None);
+}
+
+// 000-160, 000-168
+#[test]
+fn a_custom_message_counts_as_the_users_and_an_unknown_transport_is_ignored() {
+    let custom = || Message::Custom(capstan_ports::CustomMessage::new("note", "hello"));
+    let plain = request(vec![Message::user("hello")]);
+    let other = ModelRequest { transport: Some("pigeon".into()), ..request(vec![custom()]) };
+    assert_eq!(body(&info(), ThinkingStyle::Budget, &other), body(&info(), ThinkingStyle::Budget, &plain));
 }

@@ -1,9 +1,9 @@
 //! A request as chat completions JSON.
 
-use crate::transcript::{CallIds, IMAGE_OMITTED, NO_CONTENT, is_own};
+use crate::transcript::{CallIds, IMAGE_OMITTED, NO_CONTENT, is_own, wire_temperature};
 use capstan_ports::message::text_of;
 use capstan_ports::{
-    AssistantMessage, Content, Message, ModelInfo, ModelRequest, ThinkingLevel, ToolDefinition,
+    AssistantMessage, Content, Message, ModelInfo, ModelRequest, ThinkingLevel, ToolChoice, ToolDefinition,
 };
 use serde_json::{Map, Value, json};
 
@@ -17,6 +17,13 @@ pub(super) fn body(info: &ModelInfo, is_vendor: bool, request: &ModelRequest) ->
     });
     if !request.tools.is_empty() {
         body["tools"] = request.tools.iter().map(tool).collect();
+        // A choice without tools is refused.
+        if let Some(choice) = tool_choice(&request.tool_choice) {
+            body["tool_choice"] = choice;
+        }
+    }
+    if let Some(temperature) = request.temperature.and_then(wire_temperature) {
+        body["temperature"] = temperature;
     }
     if let Some(effort) = effort(request.thinking) {
         body["reasoning_effort"] = effort.into();
@@ -30,6 +37,16 @@ pub(super) fn body(info: &ModelInfo, is_vendor: bool, request: &ModelRequest) ->
         body["prompt_cache_key"] = session.as_str().into();
     }
     body
+}
+
+/// `None` for `auto`, which is what the absence of the option means: some servers do not know it.
+fn tool_choice(choice: &ToolChoice) -> Option<Value> {
+    match choice {
+        ToolChoice::Auto => None,
+        ToolChoice::NoTool => Some("none".into()),
+        ToolChoice::Required => Some("required".into()),
+        ToolChoice::NamedTool(name) => Some(json!({ "type": "function", "function": { "name": name } })),
+    }
 }
 
 fn effort(level: ThinkingLevel) -> Option<&'static str> {
@@ -60,15 +77,18 @@ fn messages(info: &ModelInfo, request: &ModelRequest) -> Vec<Value> {
     if !request.system.is_empty() {
         out.push(json!({ "role": "system", "content": request.system }));
     }
-    let last_user = request.messages.iter().rposition(|message| matches!(**message, Message::User(_)));
+    let last_user = request
+        .messages
+        .iter()
+        .rposition(|message| matches!(**message, Message::User(_) | Message::Custom(_)));
     let mut result_images = Vec::new();
     for (position, message) in request.messages.iter().enumerate() {
         if !matches!(**message, Message::ToolResult(_)) {
             flush_images(&mut out, &mut result_images);
         }
         match &**message {
-            Message::User(user) => {
-                out.push(json!({ "role": "user", "content": user_content(info, &user.content) }))
+            Message::User(_) | Message::Custom(_) => {
+                out.push(json!({ "role": "user", "content": user_content(info, message.content()) }))
             }
             Message::Assistant(assistant) => {
                 let in_current_turn = last_user.is_none_or(|last_user| position > last_user);

@@ -185,3 +185,47 @@ fn an_answer_of_which_nothing_can_be_sent_is_left_out() {
     let got = sent(vec![Message::user("go"), own(vec![thinking(None)]), Message::user("on")], true);
     assert_eq!(got.as_array().unwrap().len(), 2);
 }
+
+fn with_tool(choice: ToolChoice) -> ModelRequest {
+    let tool = ToolDefinition {
+        name: "t".into(),
+        label: "L".into(),
+        description: "d".into(),
+        parameters: json!({"type": "object"}),
+        execution: Execution::Parallel,
+    };
+    ModelRequest { tools: Arc::new([tool]), tool_choice: choice, ..request(vec![]) }
+}
+
+// 003-005, 003-007
+#[test]
+fn temperature_and_tool_choice_are_sent_where_they_say_something() {
+    use ToolChoice::{Auto, NamedTool, NoTool, Required};
+    let choices = [Auto, NoTool, Required, NamedTool("t".into())]
+        .map(|choice| body(&info(true), false, &with_tool(choice)).get("tool_choice").cloned());
+    let named = json!({"type": "function", "function": {"name": "t"}});
+    assert_eq!(choices, [None, Some("none".into()), Some("required".into()), Some(named)]);
+    let without_tools = ModelRequest { tool_choice: Required, ..request(vec![]) };
+    assert_eq!(body(&info(true), false, &without_tools).get("tool_choice"), None);
+
+    let warm = |temperature| {
+        let request = ModelRequest { temperature, ..request(vec![]) };
+        body(&info(true), false, &request).get("temperature").cloned()
+    };
+    assert_eq!(warm(None), None);
+    assert_eq!(warm(Some(f32::NAN)), None);
+    assert_eq!(warm(Some(0.7)).unwrap().to_string(), "0.7");
+}
+
+// 000-160, 000-168
+#[test]
+fn a_custom_message_counts_as_the_users_and_an_unknown_transport_is_ignored() {
+    let custom = capstan_ports::CustomMessage {
+        display: false,
+        details: Some(json!({"secret": true})),
+        ..capstan_ports::CustomMessage::new("note", "hello")
+    };
+    assert_eq!(sent(vec![Message::Custom(custom)], true), json!([{"role": "user", "content": "hello"}]));
+    let carried = ModelRequest { transport: Some("pigeon".into()), ..request(vec![]) };
+    assert_eq!(body(&info(true), true, &carried), body(&info(true), true, &request(vec![])));
+}

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{good, run};
+use crate::testing::run;
 use crate::tools::{ReadTool, WriteTool};
 use capstan_ports::tool::ToolError;
 use serde_json::json;
