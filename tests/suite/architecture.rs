@@ -133,3 +133,18 @@ fn unsafe_code_is_only_where_the_design_allows_it() -> Result<()> {
     }
     Ok(())
 }
+
+// 000-188
+#[test]
+fn queue_loop_agent_and_state_are_modules_of_their_own_each_with_its_tests() -> Result<()> {
+    let source = root().join("host/agent/src");
+    let read = |file: &str| std::fs::read_to_string(source.join(file)).with_context(|| file.to_owned());
+    let modules = read("lib.rs")?;
+    for module in ["queue", "run", "agent", "state"] {
+        assert!(modules.contains(&format!("mod {module};")), "{module} is no module of its own");
+        let tests = format!("{module}_tests.rs");
+        assert!(read(&format!("{module}.rs"))?.contains(&format!("#[path = \"{tests}\"]")), "{module}");
+        assert!(read(&tests)?.contains("fn "), "{tests} tests nothing");
+    }
+    Ok(())
+}

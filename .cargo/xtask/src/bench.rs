@@ -19,6 +19,8 @@ pub(crate) fn run(workspace: &Workspace, name: &str) -> Result<()> {
         "capstan",
         "--bin",
         "capstan-bench",
+        "--bin",
+        "capstan-count",
     ])?;
     run::step("measuring");
     let release = workspace.target().join("release");

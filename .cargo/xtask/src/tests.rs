@@ -4,7 +4,7 @@ use crate::run::{self, Workspace};
 use crate::{acceptance, extensions};
 use anyhow::Result;
 
-/// Sets up, then lint, the host's tests, and the tests of SDK and extensions.
+/// Sets up, then lint, the host's tests, and the tests of SDK, extensions and an embedding program.
 pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     extensions::build_all(workspace)?;
     lint(workspace)?;
@@ -12,8 +12,8 @@ pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     acceptance::check(workspace)?;
     run::step("the SDK's bindings are those of the contract");
     bindings(workspace, Bindings::Check)?;
-    run::step("tests of SDK and extensions, natively");
-    for project in guests(workspace)? {
+    run::step("tests of SDK, extensions and an embedding program, natively");
+    for project in outside_packages(workspace)? {
         workspace.cargo_in(&project, ["test", "--quiet"])?;
     }
     run::step("documentation examples of the host");
@@ -27,12 +27,12 @@ pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     }
 }
 
-/// Formatting and clippy, here and in the guests.
+/// Formatting and clippy, here and in the packages outside the workspace.
 pub(crate) fn lint(workspace: &Workspace) -> Result<()> {
     run::step("formatting and clippy");
     workspace.cargo(["fmt", "--all", "--check"])?;
     workspace.cargo(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
-    for project in guests(workspace)? {
+    for project in outside_packages(workspace)? {
         workspace.cargo_in(&project, ["fmt", "--check"])?;
         workspace.cargo_in(&project, ["clippy", "--quiet", "--all-targets", "--", "--deny", "warnings"])?;
     }
@@ -58,8 +58,8 @@ pub(crate) fn bindings(workspace: &Workspace, what: Bindings) -> Result<()> {
 }
 
 /// Packages outside the host's cargo workspace whose tests run natively.
-fn guests(workspace: &Workspace) -> Result<Vec<std::path::PathBuf>> {
-    let mut projects = vec![workspace.path("sdk/rust")];
+fn outside_packages(workspace: &Workspace) -> Result<Vec<std::path::PathBuf>> {
+    let mut projects = vec![workspace.path("sdk/rust"), workspace.path("tests/embedder")];
     projects.extend(extensions::projects(&workspace.path("extensions"))?);
     Ok(projects)
 }

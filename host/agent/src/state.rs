@@ -55,3 +55,7 @@ impl AgentState {
         self.pending_tool_calls.clear();
     }
 }
+
+#[cfg(test)]
+#[path = "state_tests.rs"]
+mod tests;

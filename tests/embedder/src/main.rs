@@ -54,6 +54,9 @@ async fn converse(model: &ScriptedModel) -> Result<[Vec<Arc<Message>>; 2], Agent
 async fn main() -> Result<(), AgentError> {
     for message in converse(&model()).await?.iter().flatten() {
         println!("{:>11}: {}", message.role(), message.text());
+        if let Message::Assistant(answer) = message.as_ref() {
+            answer.tool_calls().for_each(|call| println!("             {} {}", call.name, call.arguments));
+        }
     }
     Ok(())
 }

@@ -18,14 +18,17 @@ async fn a_program_with_path_dependencies_runs_two_turns_and_its_own_tool() {
     assert_eq!(calls, [("seats", &json!({ "table": "window" }))]);
     let Message::ToolResult(result) = first[2].as_ref() else { panic!("{first:?}") };
     assert!(!result.is_error);
-    assert_eq!(said(&first[2..]), [
-        (first[2].role(), "2 seats are free".to_owned()),
-        ("assistant", "Two seats at the window are free.".to_owned()),
-    ]);
-    assert_eq!(said(&second), [
-        ("user", "I take it.".to_owned()),
-        ("assistant", "Then it is yours.".to_owned()),
-    ]);
+    assert_eq!(
+        said(&first[2..]),
+        [
+            ("toolResult", "2 seats are free".to_owned()),
+            ("assistant", "Two seats at the window are free.".to_owned()),
+        ]
+    );
+    assert_eq!(
+        said(&second),
+        [("user", "I take it.".to_owned()), ("assistant", "Then it is yours.".to_owned()),]
+    );
 
     // The second turn knew the first: four messages of it, and its own input.
     let requests = model.requests();

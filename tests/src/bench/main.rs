@@ -11,17 +11,12 @@ mod hook_call;
 mod load;
 mod loop_overhead;
 mod sandbox;
+mod turn;
 
 use anyhow::{Context, Result};
 use clap::Parser;
 use figure::Figures;
-use stats_alloc::StatsAlloc;
-use std::alloc::System;
 use std::path::PathBuf;
-
-/// Counts allocations for the figures of the loop. Each allocation costs every figure in process some nanoseconds more.
-#[global_allocator]
-static ALLOCATOR: StatsAlloc<System> = StatsAlloc::system();
 
 /// Measures the product.
 #[derive(Debug, Parser)]

@@ -6468,7 +6468,7 @@ pub mod exports {
                     }
                 }
                 pub trait Guest {
-                    /// `outcome` is the result as earlier hooks left it.
+                    /// `outcome` is the result as the hooks that ran before this one left it.
                     #[allow(async_fn_in_trait)]
                     fn run(
                         context: TurnContext,
@@ -9714,7 +9714,8 @@ pub mod exports {
                     pub stage: Stage,
                     /// For the stages around a tool call: globs over tool names (`*` and `?`). Empty: every tool.
                     pub tools: _rt::Vec<_rt::String>,
-                    /// Lower runs earlier; equal priorities run in the order of the extensions' ids.
+                    /// Lower runs earlier; equal priorities run in the order of the extensions' ids. The stages after something (`after-…`,
+                    /// `…-error`) run in the reverse of that order, and all of them run.
                     pub priority: i32,
                     pub on_failure: FailureRule,
                 }
