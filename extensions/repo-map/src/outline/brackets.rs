@@ -37,7 +37,8 @@ pub(super) fn c(line: &str) -> Option<String> {
         ["if", "for", "while", "switch", "return", "else", "do", "case", "using", "goto", "static_assert"];
     if let Some(rest) = line.strip_prefix("#define ") {
         let name = first_words(rest).next()?;
-        return rest.trim_start()[name.len()..].starts_with('(').then(|| format!("#define {name}(…)"));
+        // What stands before the first word makes it no macro's name.
+        return rest.trim_start().strip_prefix(name)?.starts_with('(').then(|| format!("#define {name}(…)"));
     }
     if line.starts_with(['#', '/', '}', '{', '*', '"', ')']) {
         return None;
