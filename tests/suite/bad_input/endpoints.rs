@@ -44,7 +44,7 @@ async fn an_endpoint_where_nothing_listens_is_named_after_some_tries() -> Result
     product.configure("max_retries = 1\n")?;
     check(
         product,
-        &["cannot connect", &address, "trying again in 2.0 s (1 of 1)", "Check that the server runs"],
+        &["cannot connect", &address, "trying again in ", "s (1 of 1)", "Check that the server runs"],
     )
     .await
 }
@@ -107,7 +107,7 @@ async fn a_passing_failure_is_waited_out_and_said() -> Result<()> {
     let finished = product.run(&["-p", "go"]).await?.with_code(0);
     assert_eq!(finished.stdout, "here\n");
     assert!(
-        finished.stderr.contains("overloaded") && finished.stderr.contains("trying again in 2.0 s"),
+        finished.stderr.contains("overloaded") && finished.stderr.contains("trying again in "),
         "{}",
         finished.stderr
     );
@@ -122,7 +122,7 @@ async fn an_interrupt_during_the_wait_for_another_try_ends_the_run_at_once() -> 
     let product = product!()?.with_openai(endpoint.base_url());
     let began = Instant::now();
     let mut running = product.start(&["-p", "go"])?;
-    running.says("trying again in 50.0 s").await?;
+    running.says("trying again in ").await?;
     running.signal("INT").await?;
     running.finish().await?.with_code(130);
     assert!(began.elapsed() < Duration::from_secs(50), "{:?}", began.elapsed());
