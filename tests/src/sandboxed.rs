@@ -2,7 +2,7 @@
 
 use crate::guest::Guest;
 use anyhow::Result;
-use capstan_engine::{Extension, ExtensionSettings, LoadError, Sandbox, SandboxOptions};
+use capstan_engine::{Extension, ExtensionSettings, LoadError, Sandbox, SandboxOptions, Services};
 use capstan_policy::{Effective, Places};
 use capstan_ports::hook::HookContext;
 use capstan_ports::message::ToolCall;
@@ -86,7 +86,8 @@ impl Place {
             Granted::Everything => requests.iter().map(|request| request.capability.clone()).collect(),
         };
         let effective = Effective::of(requests, &held);
-        let settings = ExtensionSettings { config: json!({}), places: self.places() };
+        let settings =
+            ExtensionSettings { config: json!({}), places: self.places(), services: Services::default() };
         Ok(self.sandbox.extension(inspected, effective, &settings)?)
     }
 }

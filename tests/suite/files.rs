@@ -555,7 +555,11 @@ async fn a_grant_that_is_a_file_or_out_of_form_is_refused() -> Result<()> {
     }
     // The engine refuses by itself; nothing is left to whoever assembles the host.
     let effective = capstan_policy::Effective::nothing();
-    let settings = capstan_engine::ExtensionSettings { config: json!({}), places: place.places() };
+    let settings = capstan_engine::ExtensionSettings {
+        config: json!({}),
+        places: place.places(),
+        services: Default::default(),
+    };
     assert!(sandbox()?.extension(inspect().await?, effective, &settings).is_ok());
     assert!(
         Probe::load(&place, &[directory("./rw", capstan_ports::extension::Access::ReadOnly)]).await.is_ok()

@@ -9,7 +9,7 @@ use crate::screen;
 use anyhow::{Context, Result};
 use capstan_engine::cache::CacheOptions;
 use capstan_engine::{
-    Extension, ExtensionSettings, Inspected, LoadError, Sandbox, SandboxOptions, can_enforce,
+    Extension, ExtensionSettings, Inspected, LoadError, Sandbox, SandboxOptions, Services, can_enforce,
 };
 use capstan_policy::{Effective, Grants, Source, Trust, name};
 use capstan_ports::extension::{Capability, CapabilityRequest, Descriptor, Digest};
@@ -142,6 +142,7 @@ pub(crate) async fn scan(
     grants: &Grants,
     extra: &[PathBuf],
     sandbox: &Sandbox,
+    services: &Services,
 ) -> Result<Catalog> {
     let mut found = Vec::new();
     let mut inspected = Vec::new();
@@ -184,13 +185,15 @@ pub(crate) async fn scan(
             (None, Trust::Waiting { missing }) => State::Waiting { missing },
             (None, Trust::Modified { added, removed, .. }) => State::Modified { added, removed },
             (None, Trust::UntrustedProject) => State::UntrustedProject,
-            (None, Trust::Ready(effective)) => match put_in_force(sandbox, file, effective, home, config) {
-                Ok(extension) => {
-                    active.push(extension);
-                    State::Active
+            (None, Trust::Ready(effective)) => {
+                match put_in_force(sandbox, file, effective, home, config, services) {
+                    Ok(extension) => {
+                        active.push(extension);
+                        State::Active
+                    }
+                    Err(error) => State::Broken(crate::screen::whole(&error)),
                 }
-                Err(error) => State::Broken(crate::screen::whole(&error)),
-            },
+            }
         };
         found.push(Found { path, state, about: Some(about) });
     }
@@ -220,6 +223,7 @@ fn put_in_force(
     effective: Effective,
     home: &Home,
     config: &Config,
+    services: &Services,
 ) -> Result<Extension> {
     if let Some(capability) = effective.iter().find(|capability| !can_enforce(capability)) {
         anyhow::bail!(
@@ -228,7 +232,11 @@ fn put_in_force(
         );
     }
     let config = config.extension(file.surface.descriptor.id.as_str())?;
-    Ok(sandbox.extension(file, effective, &ExtensionSettings { config, places: home.places() })?)
+    Ok(sandbox.extension(
+        file,
+        effective,
+        &ExtensionSettings { config, places: home.places(), services: services.clone() },
+    )?)
 }
 
 fn folders(home: &Home, grants: &Grants, extra: &[PathBuf]) -> impl Iterator<Item = (PathBuf, Source)> {

@@ -9,6 +9,7 @@ use crate::{model, screen};
 use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
 use capstan_agent::{AgentLoopConfig, AgentSession, HookChain, HookRegistry, RetryEvent, ToolRegistry};
+use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Access;
 use capstan_ports::message::now_ms;
@@ -68,7 +69,9 @@ pub(crate) async fn assemble(
     commands: Arc<dyn CommandRuntime>,
 ) -> Result<Composed> {
     let model = model::choose(setup.model.as_deref(), config)?;
-    let catalog = extensions(home, config, grants, setup).await?;
+    let services =
+        Services { storage: Some(home.storage()), model: Some(model.clone()), ..Services::default() };
+    let catalog = extensions(home, config, grants, setup, &services).await?;
     let tools = Arc::new(ToolRegistry::with_tools(tools(home, setup, &catalog, commands)?)?);
     let (log, header) = open_log(home, plan.which)?;
 
@@ -91,14 +94,20 @@ pub(crate) async fn assemble(
 }
 
 /// Extensions in force, with a line on stderr about each that is not.
-async fn extensions(home: &Home, config: &Config, grants: &Grants, setup: &Setup) -> Result<Catalog> {
+async fn extensions(
+    home: &Home,
+    config: &Config,
+    grants: &Grants,
+    setup: &Setup,
+    services: &Services,
+) -> Result<Catalog> {
     if setup.no_extensions
         || (setup.extensions.is_empty() && !catalog::has_candidates(home, &setup.extensions))
     {
         return Ok(Catalog { active: Vec::new(), found: Vec::new() });
     }
     let sandbox = catalog::sandbox(home)?;
-    let catalog = catalog::scan(home, config, grants, &setup.extensions, &sandbox).await?;
+    let catalog = catalog::scan(home, config, grants, &setup.extensions, &sandbox, services).await?;
     for notice in catalog.found.iter().filter_map(catalog::Found::notice) {
         screen::note(&format!("{}capstan:{:#} {}", screen::WARN, screen::WARN, screen::visible(&notice)));
     }

@@ -14,6 +14,7 @@ use crate::screen::{self, BOLD, DIM, GOOD, visible};
 use crate::{approve, catalog, print};
 use anyhow::{Context, Result, bail, ensure};
 use async_trait::async_trait;
+use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
 use capstan_provider::scripted::server::ScriptedServer;
 use capstan_provider::{Answer, Api, ProviderConfig};
@@ -102,7 +103,7 @@ fn bring_extensions(from: &Path, home: &Home) -> Result<()> {
 async fn grant(home: &Home, config: &Config) -> Result<Grants> {
     let mut grants = Grants::default();
     let sandbox = catalog::sandbox(home)?;
-    let catalog = catalog::scan(home, config, &grants, &[], &sandbox).await?;
+    let catalog = catalog::scan(home, config, &grants, &[], &sandbox, &Services::default()).await?;
     for found in &catalog.found {
         let Some(about) = &found.about else {
             bail!("{}", found.notice().unwrap_or_else(|| format!("{} cannot be used", found.path.display())));

@@ -7,7 +7,7 @@ use crate::model;
 use crate::screen::{self, BAD, GOOD, WARN, visible};
 use anyhow::Result;
 use capstan_builder::Status;
-use capstan_engine::Allocation;
+use capstan_engine::{Allocation, Services};
 use std::process::ExitCode;
 
 /// Prints a line for each part; fails if any part has a problem that keeps something from working.
@@ -78,7 +78,7 @@ async fn extensions(
         report
             .bad("cache", "cannot be used, see the warning above; extensions are compiled at every start")?;
     }
-    let catalog = catalog::scan(home, config, grants, &[], &sandbox).await?;
+    let catalog = catalog::scan(home, config, grants, &[], &sandbox, &Services::default()).await?;
     for found in &catalog.found {
         let name = format!("extension {}", found.name());
         match (&found.state, found.notice()) {

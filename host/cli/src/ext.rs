@@ -10,7 +10,7 @@ use crate::config::{self, Config};
 use crate::home::Home;
 use crate::screen::{self, BAD, GOOD, visible};
 use anyhow::{Context, Result, bail};
-use capstan_engine::Sandbox;
+use capstan_engine::{Sandbox, Services};
 use capstan_policy::Grants;
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ impl Place {
         let grants = config::load_grants(&home)?;
         let config = Config::load(&home, &grants)?;
         let sandbox = catalog::sandbox(&home)?;
-        let catalog = catalog::scan(&home, &config, &grants, &[], &sandbox).await?;
+        let catalog = catalog::scan(&home, &config, &grants, &[], &sandbox, &Services::default()).await?;
         Ok(Self { home, grants, sandbox, catalog })
     }
 

@@ -59,6 +59,11 @@ impl Home {
         self.data.join("extensions")
     }
 
+    /// What extensions keep of their own.
+    pub(crate) fn storage(&self) -> PathBuf {
+        self.data.join("storage")
+    }
+
     pub(crate) fn sessions(&self) -> PathBuf {
         self.data.join("sessions")
     }

@@ -14,6 +14,7 @@ use crate::screen::{self, BOLD, DIM};
 use crate::{approve, catalog, config, print};
 use anyhow::Result;
 use capstan_agent::AgentSession;
+use capstan_engine::Services;
 use capstan_policy::PermissionMode;
 use print::Stop;
 use progress::Progress;
@@ -110,7 +111,15 @@ async fn offer_grants(home: &Home, setup: &Setup, terminal: &Terminal) -> Result
     }
     let mut grants = config::load_grants(home)?;
     let config = Config::load(home, &grants)?;
-    let catalog = catalog::scan(home, &config, &grants, &setup.extensions, &catalog::sandbox(home)?).await?;
+    let catalog = catalog::scan(
+        home,
+        &config,
+        &grants,
+        &setup.extensions,
+        &catalog::sandbox(home)?,
+        &Services::default(),
+    )
+    .await?;
     for (found, about) in approve::waiting(&catalog) {
         screen::note(&approve::card(found, about));
         match terminal.line("Allow this? [y/N] ").await? {

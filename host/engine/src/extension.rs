@@ -6,8 +6,10 @@ use crate::error::{CallError, LoadError, LoadProblem};
 use crate::hook::ComponentHook;
 use crate::inspect::Inspected;
 use crate::limits::{Limits, Role};
+use crate::rights::Rights;
 use crate::sandbox::Sandbox;
-use crate::state::{Scope, State};
+use crate::services::Services;
+use crate::state::{Identity, Scope, State};
 use crate::tool::ComponentTool;
 use crate::wasi::{Captured, World};
 use capstan_policy::{Effective, Places};
@@ -30,6 +32,8 @@ pub struct ExtensionSettings {
     pub config: Value,
     /// What its directory grants are relative to.
     pub places: Places,
+    /// What the host lends it.
+    pub services: Services,
 }
 
 /// An extension in force. Cloning gives another handle to the same one.
@@ -43,8 +47,7 @@ struct Shared {
     inspected: Inspected,
     effective: Effective,
     world: World,
-    name: Arc<str>,
-    config: Arc<str>,
+    identity: Identity,
     /// Instances that outlive a call, one a session, only with `lifetime: session`.
     kept: Mutex<HashMap<SessionId, KeptGuest>>,
 }
@@ -90,8 +93,12 @@ impl Sandbox {
         let world = World::of(&effective, &settings.places).map_err(unusable)?;
         let shared = Shared {
             sandbox: self.clone(),
-            name: Arc::from(inspected.surface.descriptor.id.as_str()),
-            config: Arc::from(settings.config.to_string()),
+            identity: Identity {
+                extension: Arc::from(inspected.surface.descriptor.id.as_str()),
+                config: Arc::from(settings.config.to_string()),
+                rights: Arc::new(Rights::of(&effective).map_err(unusable)?),
+                services: Arc::new(settings.services.clone()),
+            },
             inspected,
             effective,
             world,
@@ -180,7 +187,7 @@ impl Extension {
             .acquire()
             .await
             .map_err(|closed| CallError::NotStarted { reason: closed.to_string() })?;
-        let mut scope = Scope::new(self.shared.name.clone(), self.shared.config.clone(), &limits);
+        let mut scope = Scope::new(&self.shared.identity, caller.session.clone(), &limits);
         scope.cancel = caller.cancel.clone();
         if let Some(progress) = caller.progress {
             scope.progress = progress;
@@ -229,7 +236,7 @@ impl Extension {
     fn finish<R>(&self, result: wasmtime::Result<R>, guest: &mut Guest) -> Result<R, CallError> {
         let result = result.map_err(|reason| failure(reason, &mut guest.store));
         let state = guest.store.data();
-        let extension = &*self.shared.name;
+        let extension = &*self.shared.identity.extension;
         for (stream, text) in
             [("stdout", state.captured.stdout.take()), ("stderr", state.captured.stderr.take())]
         {

@@ -2,13 +2,17 @@
 //! others answer `denied` without their grant, whatever the guest imports.
 
 mod always;
-mod denied;
 mod files;
+mod key_value;
+mod model;
+mod process;
+mod session_memory;
 mod timers;
 
 pub(crate) use always::printable;
 
 use crate::bindings;
+use crate::bindings::capstan::extension::types::HostError;
 use crate::error::EngineError;
 use crate::state::State;
 use wasmtime::Engine;
@@ -24,4 +28,9 @@ pub(crate) fn linker(engine: &Engine) -> Result<Linker<State>, EngineError> {
     timers::add_to_linker(&mut linker).map_err(failed)?;
     bindings::Everything::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state).map_err(failed)?;
     Ok(linker)
+}
+
+/// The answer to a call without its grant: an error that the extension can handle, never a trap.
+fn denied<T>(capability: &str) -> wasmtime::Result<Result<T, HostError>> {
+    Ok(Err(HostError::Denied(format!("the capability `{capability}` is not granted"))))
 }

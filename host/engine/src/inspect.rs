@@ -8,9 +8,10 @@ use crate::error::{LoadError, LoadProblem};
 use crate::import::printable;
 use crate::limits::{Limits, MAX_FILE_BYTES, Role};
 use crate::sandbox::Sandbox;
-use crate::state::{Scope, State};
+use crate::state::{Identity, Scope, State};
 use crate::wasi::{Captured, deterministic_context};
 use capstan_ports::extension::{Descriptor, Digest};
+use capstan_ports::session::SessionId;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -173,7 +174,7 @@ impl Sandbox {
     ) -> Result<crate::bindings::exports::capstan::extension::extension::Descriptor, LoadProblem> {
         let limits = Limits::of(Role::Describe);
         let captured = Captured::default();
-        let scope = Scope::new(Arc::from("(unnamed)"), Arc::from("{}"), &limits);
+        let scope = Scope::new(&Identity::unnamed(), SessionId::new(""), &limits);
         let state = State::new(Some(deterministic_context(&captured)), captured, scope, &limits);
         let work = async {
             let mut guest = code.instantiate(self.engine(), state, &limits).await?;

@@ -1,20 +1,51 @@
 //! What a store holds while a guest runs: its WASI world, its limits, and the call that it serves.
 
 use crate::limits::Limits;
+use crate::rights::Rights;
+use crate::services::Services;
 use crate::wasi::{Captured, Time, Wasi};
+use capstan_ports::session::SessionId;
 use capstan_ports::tool::{NoProgress, Progress};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use wasmtime::ResourceLimiter;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::filesystem::Dir;
 use wasmtime_wasi::{WasiCtxView, WasiView};
 
+/// Who is called: the same for all calls of an extension in force, and cheap to copy.
+#[derive(Clone)]
+pub(crate) struct Identity {
+    /// The extension's id.
+    pub(crate) extension: Arc<str>,
+    /// Its configuration table as JSON text.
+    pub(crate) config: Arc<str>,
+    /// What it may do beyond its WASI world.
+    pub(crate) rights: Arc<Rights>,
+    /// Who does it.
+    pub(crate) services: Arc<Services>,
+}
+
+impl Identity {
+    /// An extension that has not said yet what it is: nothing is granted to it and nothing lent.
+    pub(crate) fn unnamed() -> Self {
+        Self {
+            extension: Arc::from("(unnamed)"),
+            config: Arc::from("{}"),
+            rights: Arc::default(),
+            services: Arc::default(),
+        }
+    }
+}
+
 /// The call that a guest serves at the moment. An instance that lives longer than one call gets a new one for each.
 pub(crate) struct Scope {
-    pub(crate) extension: Arc<str>,
-    /// The extension's configuration table as JSON text.
-    pub(crate) config: Arc<str>,
+    pub(crate) identity: Identity,
+    /// On whose behalf; empty while the extension describes itself.
+    pub(crate) session: SessionId,
+    /// When the call must be over. Host functions that wait take no longer than what is left (reliability 2.2).
+    pub(crate) deadline: Instant,
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: Arc<dyn Progress>,
     pub(crate) log_lines_left: u32,
@@ -23,16 +54,23 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    pub(crate) fn new(extension: Arc<str>, config: Arc<str>, limits: &Limits) -> Self {
+    /// One call for this identity; it cannot be cancelled and reports to nobody until the caller says otherwise.
+    pub(crate) fn new(identity: &Identity, session: SessionId, limits: &Limits) -> Self {
         Self {
-            extension,
-            config,
+            identity: identity.clone(),
+            session,
+            deadline: Instant::now() + limits.deadline,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),
             log_lines_left: limits.log_lines,
             log_line_bytes: limits.log_line_bytes,
             log_lines_dropped: 0,
         }
+    }
+
+    /// How long a host function may still wait.
+    pub(crate) fn time_left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
     }
 }
 

@@ -6,9 +6,11 @@
 //!
 //! Reading order: [`message`] (what is said), [`event`] and [`turn_event`] (what a screen and an observer see), then the
 //! ports: [`model`] and [`chat`], [`tool`] and [`provided`], [`hook`], [`permission`], [`session`] and [`store`],
-//! [`compressor`], [`memory`], [`price`]; last [`extension`] (what a component declares).
+//! [`compressor`], [`memory`] and [`session_memory`], [`command`], [`program`], [`price`]; last [`extension`] (what a
+//! component declares).
 
 pub mod chat;
+pub mod command;
 pub mod compressor;
 pub mod event;
 pub mod extension;
@@ -19,13 +21,16 @@ pub mod message;
 pub mod model;
 pub mod permission;
 pub mod price;
+pub mod program;
 pub mod provided;
 pub mod session;
+pub mod session_memory;
 pub mod store;
 pub mod tool;
 pub mod turn_event;
 
 pub use chat::{ChatAdapter, ChatModel, FinishReason, ModelResponse, TokenCounts};
+pub use command::{CommandError, CommandPort};
 pub use compressor::{
     CompressAction, CompressContext, CompressError, CompressReason, CompressorPort, NoopCompressor,
 };
@@ -47,11 +52,13 @@ pub use model::{
 };
 pub use permission::{CallAccess, Permission, PermissionPort};
 pub use price::{NoPrices, Price, PriceTable};
+pub use program::{ProgramError, ProgramOutcome, ProgramRequest, ProgramRunner};
 pub use provided::{
     CompositeToolProvider, ProvidedTool, RuntimeError, ToolProvider, ToolRuntime, build_error_message,
     build_tool_result_message,
 };
 pub use session::{EntryId, SessionError, SessionId, SessionLog};
+pub use session_memory::SessionMemoryPort;
 pub use store::{Session, SessionStore};
 pub use tool::{Execution, Progress, Tool, ToolContext, ToolDefinition, ToolError, ToolOutcome, TurnContext};
-pub use turn_event::{NoopObserver, ObserverPort, TurnEvent};
+pub use turn_event::{NoopObserver, ObserverPort, TurnEvent, TurnEventSink};

@@ -117,6 +117,12 @@ pub trait ObserverPort: Send + Sync {
     async fn on_event(&self, event: &TurnEvent);
 }
 
+/// Takes turn events from parts of the host that are not the loop itself: an extension that reports something of its own.
+pub trait TurnEventSink: Send + Sync {
+    /// Hands the event to whoever watches, and returns at once.
+    fn tell(&self, event: TurnEvent);
+}
+
 /// Looks away.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoopObserver;

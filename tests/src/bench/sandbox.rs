@@ -41,7 +41,11 @@ impl Place {
         let root = self.root.path().canonicalize()?;
         let places =
             Places { workspace: root.join("workspace"), home: None, protected: vec![root.join("data")] };
-        Ok(sandbox.extension(inspected, effective, &ExtensionSettings { config: json!({}), places })?)
+        Ok(sandbox.extension(
+            inspected,
+            effective,
+            &ExtensionSettings { config: json!({}), places, services: Default::default() },
+        )?)
     }
 
     /// Writes a component here.

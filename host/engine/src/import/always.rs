@@ -18,7 +18,7 @@ impl log::Host for State {
             return Ok(());
         }
         scope.log_lines_left -= 1;
-        let (extension, line) = (&*scope.extension, printable(&message, scope.log_line_bytes));
+        let (extension, line) = (&*scope.identity.extension, printable(&message, scope.log_line_bytes));
         match level {
             log::Level::Trace => tracing::trace!(target: "capstan::extension", extension, "{line}"),
             log::Level::Debug => tracing::debug!(target: "capstan::extension", extension, "{line}"),
@@ -45,7 +45,7 @@ impl cancellation::Host for State {
 
 impl config::Host for State {
     fn get(&mut self) -> wasmtime::Result<String> {
-        Ok(self.scope.config.to_string())
+        Ok(self.scope.identity.config.to_string())
     }
 }
 

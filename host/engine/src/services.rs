@@ -1,0 +1,63 @@
+//! What the host lends to extensions beyond the sandbox: storage, programs, a model, the session's facts, an ear for events.
+//!
+//! An extension reaches a service only through a host function that looks at its [`crate::rights::Rights`] first. Where the
+//! program around the engine lends none, the host function answers `failed` and says so.
+
+use capstan_ports::{Model, ProgramRunner, SessionMemoryPort, TurnEventSink};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Services of the host. The default lends nothing.
+#[derive(Clone, Default)]
+pub struct Services {
+    /// Where extensions keep what is theirs, a folder for each; made with mode 0700 when it is first needed.
+    pub storage: Option<PathBuf>,
+    /// Runs programs.
+    pub programs: Option<Arc<dyn ProgramRunner>>,
+    /// Answers sub-completions.
+    pub model: Option<Arc<dyn Model>>,
+    /// The facts of sessions.
+    pub session_memory: Option<Arc<dyn SessionMemoryPort>>,
+    /// Hears events of extensions.
+    pub events: Option<Arc<dyn TurnEventSink>>,
+    /// The user's secrets by name. They are put into requests by the host and never reach a guest.
+    pub secrets: Secrets,
+}
+
+/// Secrets by name. Never shown: not by `Debug`, not in errors.
+#[derive(Clone, Default)]
+pub struct Secrets {
+    values: Arc<BTreeMap<String, String>>,
+}
+
+impl Secrets {
+    /// These secrets.
+    pub fn new(values: BTreeMap<String, String>) -> Self {
+        Self { values: Arc::new(values) }
+    }
+
+    /// The value of a name, for the host's own use.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str)
+    }
+}
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.values.keys()).finish()
+    }
+}
+
+impl std::fmt::Debug for Services {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Services")
+            .field("storage", &self.storage)
+            .field("programs", &self.programs.is_some())
+            .field("model", &self.model.as_ref().map(|model| model.info().full_name()))
+            .field("session_memory", &self.session_memory.is_some())
+            .field("events", &self.events.is_some())
+            .field("secrets", &self.secrets)
+            .finish()
+    }
+}
