@@ -13,6 +13,50 @@ pub enum Role {
     Tool,
     /// A hook around a tool call or a turn.
     Hook,
+    /// A plan parser: computes, and touches nothing.
+    PlanParser,
+    /// A compressor: computes, and touches nothing.
+    Compressor,
+    /// An observer, beside the turn.
+    Observer,
+    /// A store of memories.
+    Memory,
+    /// A slash command of the user.
+    Command,
+}
+
+impl Role {
+    /// Every role, in the order of the limits table.
+    pub const ALL: [Self; 8] = [
+        Self::Describe,
+        Self::Tool,
+        Self::Hook,
+        Self::PlanParser,
+        Self::Compressor,
+        Self::Observer,
+        Self::Memory,
+        Self::Command,
+    ];
+
+    /// As it is written in the configuration and in the limits table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Describe => "describe",
+            Self::Tool => "tool",
+            Self::Hook => "hook",
+            Self::PlanParser => "plan-parser",
+            Self::Compressor => "compressor",
+            Self::Observer => "observer",
+            Self::Memory => "memory",
+            Self::Command => "command",
+        }
+    }
+
+    /// Whether the answer may depend on nothing but the input: no grant is in force, the clock stands still, random numbers
+    /// are always the same (reliability S11).
+    pub fn is_deterministic(self) -> bool {
+        matches!(self, Self::Describe | Self::PlanParser | Self::Compressor)
+    }
 }
 
 /// What a guest may use in one call.
@@ -37,6 +81,10 @@ pub struct Limits {
     pub log_lines: u32,
     /// Bytes of one log line; longer ones are cut.
     pub log_line_bytes: usize,
+    /// Bytes that one call may write to files, all together. Hit: writing fails with `quota`.
+    pub written_bytes: u64,
+    /// Host functions that one call may call. Hit: the call ends.
+    pub host_calls: u64,
 }
 
 /// The largest file that is considered. The largest real guests (a whole Python) have 18 MB; what is far above is a
@@ -79,9 +127,11 @@ impl Limits {
                 input_bytes: 0,
                 log_lines: 64,
                 log_line_bytes: 1 << 10,
+                written_bytes: 0,
+                host_calls: 10_000,
             },
             // Tools do the work: reading a repository, parsing a large file.
-            Role::Tool => Self {
+            Role::Tool | Role::Command => Self {
                 deadline: Duration::from_secs(30),
                 memory_bytes: MAX_MEMORY,
                 table_elements: 100_000,
@@ -91,6 +141,38 @@ impl Limits {
                 input_bytes: 8 << 20,
                 log_lines: 1_000,
                 log_line_bytes: 4 << 10,
+                written_bytes: 256 << 20,
+                // Walking a large repository takes some calls for each file.
+                host_calls: 10_000_000,
+            },
+            // A whole conversation in, and a shorter one or a plan out. Slow enough for a Python guest, quick enough for the
+            // turn that waits for it.
+            Role::PlanParser | Role::Compressor => Self {
+                deadline: Duration::from_secs(2),
+                memory_bytes: 128 << 20,
+                table_elements: 100_000,
+                parts: 32,
+                hostcall_bytes: 8 << 20,
+                resources: 64,
+                input_bytes: 16 << 20,
+                log_lines: 64,
+                log_line_bytes: 1 << 10,
+                written_bytes: 0,
+                host_calls: 100_000,
+            },
+            // Beside the turn, so slowness costs only the observer itself; the agent waits for what it remembers.
+            Role::Observer | Role::Memory => Self {
+                deadline: Duration::from_secs(5),
+                memory_bytes: 128 << 20,
+                table_elements: 100_000,
+                parts: 32,
+                hostcall_bytes: 8 << 20,
+                resources: 64,
+                input_bytes: 8 << 20,
+                log_lines: 64,
+                log_line_bytes: 1 << 10,
+                written_bytes: 16 << 20,
+                host_calls: 100_000,
             },
             // A hook stands in the way of every call, so it must be quick; and it must never be the reason for a denial
             // on a busy machine, so the deadline is a thousand times its usual time.
@@ -104,6 +186,8 @@ impl Limits {
                 input_bytes: 8 << 20,
                 log_lines: 64,
                 log_line_bytes: 1 << 10,
+                written_bytes: 16 << 20,
+                host_calls: 100_000,
             },
         }
     }
