@@ -5,6 +5,8 @@
 //!
 //! - [`grant`]: what the user allowed which bytes, and what follows for a file that is found ([`Trust`]).
 //! - [`directory`]: which host directory a request means, and which directories no grant can reach.
+//! - [`http`]: which requests a grant allows, and which addresses a name may lead to.
+//! - [`secret`]: how secrets are named, and how a guest says that it wants one.
 //! - [`permission`]: what the built-in tools may do in which mode.
 //! - [`name`]: which tool names are refused.
 //! - [`text`]: which characters are shown escaped.
@@ -12,11 +14,15 @@
 pub mod directory;
 pub mod error;
 pub mod grant;
+pub mod http;
 pub mod name;
 pub mod permission;
+pub mod secret;
 pub mod text;
 
 pub use directory::{Places, ResolvedDirectory};
 pub use error::PolicyError;
 pub use grant::{Effective, ExtensionGrant, Grants, Source, Trust};
+pub use http::{HttpRule, HttpRules, Target};
 pub use permission::{PermissionMode, Ruling};
+pub use secret::SecretBinding;
