@@ -20,9 +20,11 @@ const ARROWS: [(&str, &[&str]); 7] = [
 ];
 
 /// Crates that only one crate of the host may link.
-const ONE_DOOR: [(&str, &str); 4] = [
+const ONE_DOOR: [(&str, &str); 6] = [
     ("wasmtime", "capstan-engine"),
     ("wasmtime-wasi", "capstan-engine"),
+    ("wasmtime-wasi-http", "capstan-engine"),
+    ("hyper", "capstan-engine"),
     ("reqwest", "capstan-provider"),
     ("clap", "capstan-cli"),
 ];

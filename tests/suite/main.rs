@@ -12,6 +12,8 @@ mod files;
 mod interactive;
 mod limits;
 mod load;
+mod network;
+mod secrets;
 mod stages;
 mod trust;
 mod turn;

@@ -5,7 +5,7 @@ use crate::abi::Interface;
 use crate::bindings::exports::capstan::extension::extension as wit;
 use crate::error::LoadProblem;
 use crate::import::printable;
-use capstan_policy::name;
+use capstan_policy::{HttpRule, SecretBinding, name};
 use capstan_ports::extension::{
     Access, Capability, CapabilityRequest, CommandDeclaration, Descriptor, ExtensionId, FailureRule,
     HookDeclaration, HookStage, Lifetime, Power,
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 /// Raised whenever the rules below change: what was accepted by older ones is then checked again instead of being taken from
 /// the cache.
-pub(crate) const RULES: u32 = 2;
+pub(crate) const RULES: u32 = 3;
 
 const MAX_DESCRIPTION_BYTES: usize = 8 << 10;
 const MAX_LINE_BYTES: usize = 400;
@@ -302,9 +302,29 @@ fn requests(raw: Vec<wit::Request>) -> Result<Vec<CapabilityRequest>, LoadProble
             let subject = format!("request to {}", printable(&capability.to_string(), 200));
             line(&subject, &capability.to_string())?;
             line(&format!("{subject}: reason"), &request.reason)?;
+            grantable(&subject, &capability)?;
             Ok(CapabilityRequest { capability, reason: request.reason, required: request.required })
         })
         .collect()
+}
+
+/// Whether a request could be granted at all, so that the author hears of it and not the user.
+fn grantable(subject: &str, capability: &Capability) -> Result<(), LoadProblem> {
+    match capability {
+        Capability::Http { pattern, methods } => {
+            HttpRule::new(pattern, methods).map(drop).map_err(|reason| bad(subject, reason))
+        }
+        Capability::Secret { name, endpoint } => {
+            SecretBinding::new(name, endpoint).map(drop).map_err(|reason| bad(subject, reason))
+        }
+        Capability::Directory { .. }
+        | Capability::Environment { .. }
+        | Capability::Process { .. }
+        | Capability::Model { .. }
+        | Capability::KeyValue { .. }
+        | Capability::SessionMemory
+        | Capability::Power { .. } => Ok(()),
+    }
 }
 
 fn capability(capability: wit::Capability) -> Capability {

@@ -2,6 +2,8 @@
 
 use crate::abi::Interface;
 use capstan_policy::PolicyError;
+use capstan_policy::http::InvalidRule;
+use capstan_policy::secret::InvalidSecret;
 use capstan_ports::extension::Capability;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -123,6 +125,20 @@ pub enum LoadProblem {
         /// What is wrong with it.
         #[source]
         source: PolicyError,
+    },
+    /// A granted endpoint that cannot be given.
+    #[error("a grant of HTTP cannot be used: {source}; revoke it and allow the extension again")]
+    Endpoint {
+        /// What is wrong with it.
+        #[source]
+        source: InvalidRule,
+    },
+    /// A granted secret that cannot be given.
+    #[error("a grant of a secret cannot be used: {source}; revoke it and allow the extension again")]
+    Secret {
+        /// What is wrong with it.
+        #[source]
+        source: InvalidSecret,
     },
     /// A granted capability that nothing in this version would hold to its bounds.
     #[error(

@@ -60,14 +60,15 @@ const MAX_KEPT: usize = 32;
 /// Whether this host version can enforce a capability. One that it cannot is refused when it is to be granted, not ignored.
 pub fn can_enforce(capability: &Capability) -> bool {
     match capability {
-        Capability::Directory { .. } | Capability::Environment { .. } => true,
+        Capability::Directory { .. }
+        | Capability::Environment { .. }
+        | Capability::Http { .. }
+        | Capability::Secret { .. } => true,
         Capability::Power { power } => match power {
             Power::RewriteArguments | Power::RewriteResult | Power::RewriteContext => true,
             Power::Compress | Power::Remember => false,
         },
-        Capability::Http { .. }
-        | Capability::Secret { .. }
-        | Capability::Process { .. }
+        Capability::Process { .. }
         | Capability::Model { .. }
         | Capability::KeyValue { .. }
         | Capability::SessionMemory => false,

@@ -197,8 +197,8 @@ impl Sandbox {
 type Names = (Vec<String>, BTreeSet<Interface>, Vec<String>);
 
 /// Host packages that the linker provides.
-const WASI: [&str; 6] =
-    ["wasi:cli", "wasi:io", "wasi:clocks", "wasi:filesystem", "wasi:random", "wasi:sockets"];
+const WASI: [&str; 7] =
+    ["wasi:cli", "wasi:io", "wasi:clocks", "wasi:filesystem", "wasi:random", "wasi:sockets", "wasi:http"];
 
 fn check_import(name: &str) -> Result<(), LoadProblem> {
     let unknown = || LoadProblem::UnknownImport { import: printable(name, 200) };

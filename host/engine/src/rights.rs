@@ -3,7 +3,8 @@
 //! Made once, when the extension is put into force, so that no host function interprets a grant a second time.
 
 use crate::error::LoadProblem;
-use capstan_policy::Effective;
+use crate::import::BoundSecrets;
+use capstan_policy::{Effective, HttpRule, HttpRules, SecretBinding};
 use capstan_ports::extension::Capability;
 
 /// Rights of one extension. The default is none.
@@ -17,6 +18,10 @@ pub(crate) struct Rights {
     pub(crate) model_tokens: Option<u64>,
     /// Globs over programs.
     pub(crate) programs: Vec<String>,
+    /// Which requests it may make.
+    pub(crate) http: HttpRules,
+    /// Which secrets go along with them.
+    pub(crate) secrets: BoundSecrets,
 }
 
 impl Rights {
@@ -33,7 +38,16 @@ impl Rights {
                     rights.model_tokens = rights.model_tokens.max(Some(u64::from(*tokens)));
                 }
                 Capability::Process { program } => rights.programs.push(program.clone()),
-                Capability::Http { .. } | Capability::Secret { .. } => {}
+                Capability::Http { pattern, methods } => {
+                    let rule =
+                        HttpRule::new(pattern, methods).map_err(|source| LoadProblem::Endpoint { source })?;
+                    rights.http.push(rule);
+                }
+                Capability::Secret { name, endpoint } => {
+                    let binding = SecretBinding::new(name, endpoint)
+                        .map_err(|source| LoadProblem::Secret { source })?;
+                    rights.secrets.push(binding);
+                }
                 // Part of the WASI world.
                 Capability::Directory { .. } | Capability::Environment { .. } => {}
                 // Looked up where the answer is judged.

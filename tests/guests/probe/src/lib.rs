@@ -8,6 +8,7 @@
 #![cfg(target_os = "wasi")]
 
 mod files;
+mod http;
 mod machine;
 mod step;
 
