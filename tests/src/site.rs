@@ -68,9 +68,7 @@ impl Drop for Site {
 
 impl Site {
     /// Answers each request with what the function makes of it.
-    pub async fn answering(
-        answers: impl Fn(&Seen) -> Vec<Part> + Send + Sync + 'static,
-    ) -> Result<Self> {
+    pub async fn answering(answers: impl Fn(&Seen) -> Vec<Part> + Send + Sync + 'static) -> Result<Self> {
         Self::start(None, answers).await
     }
 
@@ -83,7 +81,11 @@ impl Site {
         let config = rustls::ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
-            .with_single_cert(vec![identity.certificate.clone().into()], rustls::pki_types::PrivateKeyDer::try_from(identity.key.clone()).map_err(anyhow::Error::msg)?)?;
+            .with_single_cert(
+                vec![identity.certificate.clone().into()],
+                rustls::pki_types::PrivateKeyDer::try_from(identity.key.clone())
+                    .map_err(anyhow::Error::msg)?,
+            )?;
         Self::start(Some(TlsAcceptor::from(Arc::new(config))), answers).await
     }
 

@@ -5,7 +5,7 @@ use crate::catalog::{self, Catalog};
 use crate::config::{self, Config};
 use crate::home::Home;
 use crate::permit::{Permits, Person};
-use crate::{model, screen};
+use crate::{model, screen, secrets};
 use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
 use capstan_agent::{AgentLoopConfig, AgentSession, HookChain, HookRegistry, RetryEvent, ToolRegistry};
@@ -69,8 +69,12 @@ pub(crate) async fn assemble(
     commands: Arc<dyn CommandRuntime>,
 ) -> Result<Composed> {
     let model = model::choose(setup.model.as_deref(), config)?;
-    let services =
-        Services { storage: Some(home.storage()), model: Some(model.clone()), ..Services::default() };
+    let services = Services {
+        storage: Some(home.storage()),
+        model: Some(model.clone()),
+        secrets: secrets::load(home)?,
+        ..Services::default()
+    };
     let catalog = extensions(home, config, grants, setup, &services).await?;
     let tools = Arc::new(ToolRegistry::with_tools(tools(home, setup, &catalog, commands)?)?);
     let (log, header) = open_log(home, plan.which)?;

@@ -23,6 +23,7 @@ mod permit;
 mod print;
 mod repl;
 mod screen;
+mod secrets;
 
 use args::{Args, Command, Mode};
 use clap::Parser;
@@ -68,6 +69,7 @@ async fn on_a_worker(
 async fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
         Some(Command::Ext(command)) => ext::run(command).await,
+        Some(Command::Secret(command)) => secrets::run(&command),
         Some(Command::Doctor) => doctor::run().await,
         Some(Command::Demo(options)) => demo::run(options).await,
         None => match (&args.print, args.mode) {

@@ -93,7 +93,7 @@ pub enum LoadProblem {
     #[error("it does not export `{package}/extension@{version}`, which every extension must", package = crate::abi::PACKAGE, version = crate::abi::VERSION)]
     NoDescriptor,
     /// Wants something that no host function provides.
-    #[error("it imports `{import}`, which this host does not provide; extensions may import {package} {version} and WASI 0.2 (no sockets)", package = crate::abi::PACKAGE, version = crate::abi::VERSION)]
+    #[error("it imports `{import}`, which this host does not provide; extensions may import {package} {version} and WASI 0.2 with wasi:http (no sockets)", package = crate::abi::PACKAGE, version = crate::abi::VERSION)]
     UnknownImport {
         /// The import's name.
         import: String,
