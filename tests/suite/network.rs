@@ -304,7 +304,7 @@ async fn redirects_go_back_to_the_guest_and_its_next_request_is_judged_anew() ->
     for next in [
         "http://other.example.com/",
         "http://169.254.169.254/latest",
-        "file:///etc/passwd",
+        "file://localhost/etc/passwd",
         "http://api.example.com:81/",
     ] {
         assert_eq!(probe.step(get(next)).await?["error"], "ErrorCode::HttpRequestDenied", "{next}");

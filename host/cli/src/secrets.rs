@@ -168,8 +168,9 @@ fn piped() -> Result<String> {
 
 /// A value from the keyboard, without showing it.
 fn ask(name: &str) -> Result<String> {
-    screen::note(&format!("Type or paste the value of {name} and press Enter; it is not shown"));
+    // Silent before it is asked for: what a quick person types between the two would be seen.
     let _silence = Silence::begin()?;
+    screen::note(&format!("Type or paste the value of {name} and press Enter; it is not shown"));
     let mut value = Vec::new();
     for byte in std::io::stdin().lock().bytes() {
         match byte.context("the value cannot be read")? {

@@ -34,7 +34,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
-use wasmtime::component::Linker;
+use wasmtime::StoreContextMut;
+use wasmtime::component::{Linker, Resource};
+use wasmtime_wasi::p2::bindings::io::error::Error as IoError;
 use wasmtime_wasi_http::{
     DEFAULT_FORBIDDEN_HEADERS, Error, ForbiddenHeaderFilter, RequestOptions, WasiBody, WasiHttpCtxView,
     WasiHttpHooks, WasiHttpView,
@@ -43,14 +45,29 @@ use wasmtime_wasi_http::{
 /// Sent where the guest names no agent of its own; some servers refuse requests without one.
 const USER_AGENT: &str = concat!("capstan/", env!("CARGO_PKG_VERSION"));
 
+/// The version that wasmtime links; see [`crate::import::files`].
+const TYPES: &str = "wasi:http/types@0.2.12";
+
+/// All of `wasi:http`, with one function in a version of our own: wasmtime's `http-error-code` does not know the errors with
+/// which its own bodies end, so a guest would not learn why an answer broke off.
 pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
-    wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)
+    wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)?;
+    linker.allow_shadowing(true);
+    linker.instance(TYPES)?.func_wrap(
+        "http-error-code",
+        |mut store: StoreContextMut<'_, State>, (error,): (Resource<IoError>,)| {
+            let error = store.data_mut().http().table.get(&error)?;
+            Ok((error.downcast_ref::<Error>().and_then(fault::code_of_body),))
+        },
+    )?;
+    linker.allow_shadowing(false);
+    Ok(())
 }
 
 impl WasiHttpView for State {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
         let (ctx, table, hooks) = self.http_parts();
-        WasiHttpCtxView { ctx, table, hooks }
+        WasiHttpCtxView { hooks, table, ctx }
     }
 }
 
@@ -154,8 +171,9 @@ impl Scope {
         let (mut parts, body) = request.into_parts();
         let scheme = parts.uri.scheme_str().unwrap_or_default();
         let authority = parts.uri.authority().map(|authority| authority.as_str()).unwrap_or_default();
-        // Named before it is judged; the text is the guest's, and the log escapes it.
-        audit.at(format!("{scheme}://{authority}"));
+        // Named before it is judged; what stands before an `@` may be a password.
+        let shown = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        audit.at(format!("{scheme}://{shown}"));
         let share = self.http.take(&limits)?;
         let target = Target::parse(scheme, authority)?;
         audit.at(target.to_string());

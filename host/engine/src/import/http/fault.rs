@@ -4,6 +4,7 @@ use capstan_policy::http::{InvalidTarget, Refusal};
 use capstan_policy::secret::InvalidSecret;
 use std::io;
 use wasmtime_wasi_http::Error;
+use wasmtime_wasi_http::p2::bindings::http::types::ErrorCode;
 
 /// Why a request failed, or was never made.
 #[derive(Debug, thiserror::Error)]
@@ -184,6 +185,19 @@ impl Fault {
             Self::ReceivedTooMuch { announced } => Error::HttpResponseBodySize(*announced),
             Self::Unreadable { coding } => Error::HttpResponseContentCoding(Some(coding.clone())),
         }
+    }
+}
+
+/// The code for an error with which the body of an answer ended.
+pub(crate) fn code_of_body(error: &Error) -> Option<ErrorCode> {
+    match error {
+        Error::HttpResponseTimeout => Some(ErrorCode::HttpResponseTimeout),
+        Error::ConnectionReadTimeout => Some(ErrorCode::ConnectionReadTimeout),
+        Error::HttpResponseIncomplete => Some(ErrorCode::HttpResponseIncomplete),
+        Error::HttpResponseBodySize(size) => Some(ErrorCode::HttpResponseBodySize(*size)),
+        Error::InternalError(text) => Some(ErrorCode::InternalError(text.clone())),
+        // Bodies end with no others.
+        _ => None,
     }
 }
 
