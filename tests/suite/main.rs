@@ -16,3 +16,4 @@ mod services;
 mod stages;
 mod trust;
 mod turn;
+mod usage;

@@ -23,6 +23,7 @@ mod permit;
 mod print;
 mod repl;
 mod screen;
+mod usage;
 
 use args::{Args, Command, Mode};
 use clap::Parser;
