@@ -216,12 +216,12 @@ const COMPOSED: &str = r#"(component
       (func (export "take") (param i32 i32)))
     (core instance $i (instantiate $m))
     (func (export "take") (param "text" string)
-      (canon lift (core func $i "take") (memory $i "memory") (realloc (func $i "realloc")))))
+      (canon lift (core func $i "take") (memory (core memory $i "memory")) (realloc (core func $i "realloc")))))
   (component $outer
     (import "take" (func $take (param "text" string)))
     (core module $libc (memory (export "memory") 1) (func (export "realloc") (param i32 i32 i32 i32) (result i32) i32.const 0))
     (core instance $libc (instantiate $libc))
-    (core func $taken (canon lower (func $take) (memory $libc "memory") (realloc (func $libc "realloc"))))
+    (core func $taken (canon lower (func $take) (memory (core memory $libc "memory")) (realloc (core func $libc "realloc"))))
     (core module $m
       (import "host" "take" (func $take (param i32 i32)))
       (func (export "run") (return_call $take (i32.const 0) (i32.const 0))))
