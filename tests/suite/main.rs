@@ -10,6 +10,7 @@ mod environment;
 mod extensions_command;
 mod files;
 mod interactive;
+mod javascript;
 mod limits;
 mod load;
 mod services;
