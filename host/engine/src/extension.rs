@@ -11,7 +11,7 @@ use crate::sandbox::Sandbox;
 use crate::services::Services;
 use crate::state::{Identity, Scope, State};
 use crate::tool::ComponentTool;
-use crate::wasi::{Captured, World};
+use crate::wasi::{Captured, World, deterministic_context};
 use capstan_policy::{Effective, Places};
 use capstan_ports::extension::{Capability, Descriptor, ExtensionId, Lifetime, Power};
 use capstan_ports::hook::Hook;
@@ -48,9 +48,13 @@ struct Shared {
     effective: Effective,
     world: World,
     identity: Identity,
-    /// Instances that outlive a call, one a session, only with `lifetime: session`.
-    kept: Mutex<HashMap<SessionId, KeptGuest>>,
+    /// Instances that outlive a call, only with `lifetime: session`.
+    kept: Mutex<HashMap<KeptFor, KeptGuest>>,
 }
+
+/// One a session, and one more for its observer: calls of one instance wait for each other, and nothing waits for an
+/// observer.
+type KeptFor = (SessionId, bool);
 
 type KeptGuest = Arc<tokio::sync::Mutex<Option<Guest>>>;
 
@@ -62,8 +66,11 @@ pub fn can_enforce(capability: &Capability) -> bool {
     match capability {
         Capability::Directory { .. } | Capability::Environment { .. } => true,
         Capability::Power { power } => match power {
-            Power::RewriteArguments | Power::RewriteResult | Power::RewriteContext => true,
-            Power::Compress | Power::Remember => false,
+            Power::RewriteArguments
+            | Power::RewriteResult
+            | Power::RewriteContext
+            | Power::Compress
+            | Power::Remember => true,
         },
         Capability::Http { .. }
         | Capability::Secret { .. }
@@ -187,19 +194,26 @@ impl Extension {
             .acquire()
             .await
             .map_err(|closed| CallError::NotStarted { reason: closed.to_string() })?;
-        let mut scope = Scope::new(&self.shared.identity, caller.session.clone(), &limits);
+        let lifetime = match role.is_deterministic() {
+            true => Lifetime::Call,
+            false => self.descriptor().lifetime,
+        };
+        let mut scope = match role.is_deterministic() {
+            true => Scope::new(&self.shared.identity.bare(), caller.session.clone(), &limits),
+            false => Scope::new(&self.shared.identity, caller.session.clone(), &limits),
+        };
         scope.cancel = caller.cancel.clone();
         if let Some(progress) = caller.progress {
             scope.progress = progress;
         }
         let run = async {
-            match self.descriptor().lifetime {
+            match lifetime {
                 Lifetime::Call => {
-                    let mut guest = self.instantiate(&code, scope, &limits).await?;
+                    let mut guest = self.instantiate(role, &code, scope, &limits).await?;
                     self.finish(work(&mut guest.store, &guest.instance, &code).await, &mut guest)
                 }
                 Lifetime::Session => {
-                    let kept = self.kept(caller.session);
+                    let kept = self.kept((caller.session.clone(), role == Role::Observer));
                     let mut slot = kept.lock().await;
                     // Taken out while it works: whatever goes wrong, the slot is empty and the next call starts afresh.
                     let mut guest = match slot.take() {
@@ -208,7 +222,7 @@ impl Extension {
                             guest.store.set_epoch_deadline(1);
                             guest
                         }
-                        None => self.instantiate(&code, scope, &limits).await?,
+                        None => self.instantiate(role, &code, scope, &limits).await?,
                     };
                     let result =
                         self.finish(work(&mut guest.store, &guest.instance, &code).await, &mut guest);
@@ -222,11 +236,18 @@ impl Extension {
         bounded(limits.deadline, caller.cancel, run).await
     }
 
-    async fn instantiate(&self, code: &Code, scope: Scope, limits: &Limits) -> Result<Guest, CallError> {
+    async fn instantiate(
+        &self,
+        role: Role,
+        code: &Code,
+        scope: Scope,
+        limits: &Limits,
+    ) -> Result<Guest, CallError> {
         let captured = Captured::default();
-        let wasi = match code.imports_wasi {
-            true => Some(self.shared.world.context(&captured)?),
-            false => None,
+        let wasi = match (code.imports_wasi, role.is_deterministic()) {
+            (true, false) => Some(self.shared.world.context(&captured)?),
+            (true, true) => Some(deterministic_context(&captured)),
+            (false, _) => None,
         };
         code.instantiate(self.shared.sandbox.engine(), State::new(wasi, captured, scope, limits), limits)
             .await
@@ -252,13 +273,13 @@ impl Extension {
         result
     }
 
-    fn kept(&self, session: &SessionId) -> KeptGuest {
+    fn kept(&self, wanted: KeptFor) -> KeptGuest {
         let mut kept = self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MAX_KEPT && !kept.contains_key(session) {
+        if kept.len() >= MAX_KEPT && !kept.contains_key(&wanted) {
             // Entries that nobody holds at the moment belong to sessions that are idle; their state may go.
             kept.retain(|_, guest| Arc::strong_count(guest) > 1);
         }
-        kept.entry(session.clone()).or_default().clone()
+        kept.entry(wanted).or_default().clone()
     }
 }
 

@@ -28,6 +28,11 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
+    /// The same extension with no right and no service: in roles whose answer may depend on the question alone.
+    pub(crate) fn bare(&self) -> Self {
+        Self { rights: Arc::default(), services: Arc::default(), ..self.clone() }
+    }
+
     /// An extension that has not said yet what it is: nothing is granted to it and nothing lent.
     pub(crate) fn unnamed() -> Self {
         Self {
@@ -91,7 +96,7 @@ impl State {
         Self { wasi, table, limiter: Limiter::new(limits), scope, captured }
     }
 
-    /// Whether this is the world of `describe`.
+    /// Whether this is the world of `describe` and of the deterministic roles.
     pub(crate) fn time_stands_still(&self) -> bool {
         self.wasi.as_ref().is_some_and(|wasi| wasi.time == Time::StandsStill)
     }
