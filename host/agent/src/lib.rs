@@ -45,6 +45,7 @@ mod listeners;
 pub mod prompt;
 pub mod queue;
 pub mod recall;
+pub mod remember;
 pub mod session;
 pub mod state;
 
@@ -61,6 +62,7 @@ pub use observers::{ObserverId, Observers};
 pub use queue::{PendingMessageQueue, QueueMode};
 pub use recall::{InMemory, RetrieveTool};
 pub use registry::ToolRegistry;
+pub use remember::{ForgetTool, RememberTool};
 pub use retry::{RetryEvent, RetryPolicy};
 pub use run::{Decision, run_agent_loop, run_agent_loop_continue};
 pub use session::AgentSession;

@@ -83,8 +83,7 @@ fn session_id(id: &str) -> Result<SessionId, CallError> {
         Ok(SessionId::new(id))
     } else {
         let found = printable(id, MAX_ID_BYTES);
-        let reason =
-            format!("the session id `{found}` is not 1 to {MAX_ID_BYTES} of a-z, A-Z, 0-9, - and _");
+        let reason = format!("the session id `{found}` is not 1 to {MAX_ID_BYTES} of a-z, A-Z, 0-9, - and _");
         Err(CallError::Garbage { reason })
     }
 }

@@ -61,9 +61,7 @@ impl ComponentMemory {
     fn may_remember(&self) -> Result<(), Failed> {
         match self.extension.has_power(Power::Remember) {
             true => Ok(()),
-            false => {
-                Err(self.failed(CallError::Powerless { action: "be the memory", power: "remember" }))
-            }
+            false => Err(self.failed(CallError::Powerless { action: "be the memory", power: "remember" })),
         }
     }
 
