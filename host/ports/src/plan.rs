@@ -106,7 +106,7 @@ pub struct PlanParseError {
     pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-/// Makes a plan of what a model wrote (004-100). It changes nothing, and the same text always gives the same plan.
+/// Makes a plan of what a model wrote. It changes nothing, and the same text always gives the same plan.
 #[async_trait]
 pub trait PlanParser: Send + Sync {
     /// How the user calls it: a plain name for the host's own, `extension/format` for a component's.

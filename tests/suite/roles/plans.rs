@@ -6,9 +6,11 @@ use capstan_engine::Extension;
 use capstan_ports::memory::MemoryEntry;
 use capstan_ports::plan::{MAX_STEPS, Plan, PlanParseError, PlanParser};
 use capstan_ports::session::SessionId;
+use capstan_tests::guest::Guest;
 use capstan_tests::product;
 use capstan_tests::sandboxed::{Granted, Place};
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 fn parser(extension: &Extension, name: &str) -> Result<Arc<dyn PlanParser>> {
     let mut parsers = extension.plan_parsers().into_iter();
@@ -26,7 +28,6 @@ fn refused(parsed: Result<Plan, PlanParseError>) -> Result<PlanParseError> {
     }
 }
 
-// 004-100
 #[tokio::test]
 async fn a_component_reads_a_plan() -> Result<()> {
     let extension = roles(&Place::with_cache()?, Granted::Nothing).await?;
@@ -36,7 +37,7 @@ async fn a_component_reads_a_plan() -> Result<()> {
     Ok(())
 }
 
-// 004-102, 004-105
+// 004-105
 #[tokio::test]
 async fn what_is_no_plan_is_refused_with_parser_and_place() -> Result<()> {
     let extension = roles(&Place::with_cache()?, Granted::Nothing).await?;
@@ -87,7 +88,6 @@ async fn a_plan_depends_on_nothing_but_the_text_whatever_was_granted() -> Result
     Ok(())
 }
 
-// 004-102
 #[tokio::test]
 async fn a_parser_that_goes_wrong_is_an_error_that_names_it() -> Result<()> {
     let place = Place::new()?;
@@ -112,6 +112,29 @@ async fn the_list_of_extensions_shows_every_part() -> Result<()> {
     let about = product.run(&["ext", "inspect", "roles"]).await?.with_code(0).stdout;
     for part in ["plans in surroundings", "compaction by fresh", "command /refuse", "Does not do it."] {
         assert!(about.contains(part), "{part}: {about}");
+    }
+    Ok(())
+}
+
+// S11: also for an extension whose other parts keep their state.
+#[tokio::test]
+async fn a_parser_gets_a_fresh_instance_even_where_instances_live_longer() -> Result<()> {
+    let (guest, answer) = Guest::new("lasting").answer(1, "no plan");
+    let once =
+        format!("(if (global.get $called) (then unreachable)) (global.set $called (i32.const 1)) {answer}");
+    let mut guest = guest.define("(global $called (mut i32) (i32.const 0))");
+    guest.session_lifetime = true;
+    let extension = Place::new()?.load(&guest.plan_parser("once", &once).command("once", &once)).await?;
+
+    // The control: a command's second call meets the instance of the first.
+    let command = extension.commands().remove(0);
+    for said in ["no plan", "trapped"] {
+        let ran = command.run(&SessionId::new("test"), "", &CancellationToken::new()).await;
+        assert!(ran.err().is_some_and(|error| error.to_string().contains(said)), "{said}");
+    }
+    let parser = parser(&extension, "lasting/once")?;
+    for _ in 0..2 {
+        assert_eq!(refused(parser.parse("", "goal").await)?.message, "no plan");
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::{GROW, SPIN, TRAP, install_roles, roles};
 use anyhow::{Context, Result};
 use capstan_ports::event::AgentEvent;
-use capstan_ports::message::{Message, ToolCall};
+use capstan_ports::message::{Message, ToolCall, text_of};
 use capstan_ports::session::SessionId;
 use capstan_ports::turn_event::TurnEvent;
 use capstan_provider::Answer;
@@ -11,9 +11,10 @@ use capstan_provider::scripted::server::ScriptedServer;
 use capstan_tests::guest::Guest;
 use capstan_tests::logged::Logged;
 use capstan_tests::product;
-use capstan_tests::sandboxed::{Granted, Place};
+use capstan_tests::sandboxed::{Granted, Place, call, tool_context, turn};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The types of the events, in order.
 fn seen(stderr: &str) -> Vec<String> {
@@ -110,5 +111,28 @@ async fn an_observer_that_never_returns_neither_delays_nor_fails_the_turn() -> R
     assert_eq!(run.stdout, "done\n");
     assert!(!run.stderr.contains("left out from now on"), "{}", run.stderr);
     assert!(run.stderr.contains("an observer was still busy after 2s"), "{}", run.stderr);
+    Ok(())
+}
+
+// Calls of one instance wait for each other, so an observer must not share one with a tool.
+#[tokio::test]
+async fn an_observer_holds_up_no_tool_of_an_extension_with_one_instance_a_session() -> Result<()> {
+    let (guest, body) = Guest::new("lasting").text_result("done");
+    let mut guest = guest.tool("work", &body).observer(SPIN);
+    guest.session_lifetime = true;
+    let extension = Place::new()?.load(&guest).await?;
+    let observer = extension.observer(&turn().session_id).context("it has one")?;
+    let tool = extension.tools().remove(0);
+    let (event, call, context) = (TurnEvent::TurnCompleted, call("work", json!({})), tool_context());
+    let watching = observer.on_event(&event);
+    tokio::pin!(watching);
+    // The observer has the instance, if there is but one, before the tool asks for it.
+    let began = tokio::time::timeout(Duration::from_millis(100), &mut watching).await;
+    assert!(began.is_err(), "it spins");
+    tokio::select! {
+        biased;
+        worked = tool.execute(&call, &context) => assert_eq!(text_of(&worked?.content), "done"),
+        () = watching => anyhow::bail!("the tool had to wait for the observer"),
+    }
     Ok(())
 }
