@@ -47,6 +47,7 @@ pub mod queue;
 pub mod recall;
 pub mod remember;
 pub mod session;
+pub mod session_memory;
 pub mod state;
 
 pub mod config;
@@ -66,6 +67,7 @@ pub use remember::{ForgetTool, RememberTool};
 pub use retry::{RetryEvent, RetryPolicy};
 pub use run::{Decision, run_agent_loop, run_agent_loop_continue};
 pub use session::AgentSession;
+pub use session_memory::SessionFacts;
 pub use state::AgentState;
 pub use transcript::{DeferredCall, deferred_calls, repair};
 pub use typed::TypedTool;

@@ -3,7 +3,7 @@
 //! Each observer has a bounded queue and a thread of its own, so that one which blocks, panics or never returns costs the
 //! turn nothing: what does not fit in its queue is dropped and counted.
 
-use capstan_ports::{AgentEvent, ObserverPort, TurnEvent};
+use capstan_ports::{AgentEvent, ObserverPort, TurnEvent, TurnEventSink};
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -149,6 +149,12 @@ impl Channel {
                 tracing::warn!("an observer is too slow or gone; it misses events from now on");
             }
         }
+    }
+}
+
+impl TurnEventSink for Observers {
+    fn tell(&self, event: TurnEvent) {
+        Self::tell(self, || event);
     }
 }
 

@@ -9,13 +9,16 @@ use crate::permit::{Permits, Person};
 use crate::{model, roles, screen};
 use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
-use capstan_agent::{AgentLoopConfig, AgentSession, HookChain, HookRegistry, RetryEvent, ToolRegistry};
+use capstan_agent::{
+    AgentLoopConfig, AgentSession, HookChain, HookRegistry, Observers, RetryEvent, ToolRegistry,
+};
 use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Access;
 use capstan_ports::message::now_ms;
 use capstan_ports::{Model, SessionLog, Tool};
 use capstan_session::{Header, MemorySession, SessionFile};
+use capstan_storage::KeyValueFiles;
 use capstan_tools::{CommandRuntime, LocalCommands, LocalWorkspace, builtin_tools};
 use std::sync::Arc;
 
@@ -71,8 +74,13 @@ pub(crate) async fn assemble(
     commands: Arc<dyn CommandRuntime>,
 ) -> Result<Composed> {
     let model = model::choose(setup.model.as_deref(), config)?;
-    let services =
-        Services { storage: Some(home.storage()), model: Some(model.clone()), ..Services::default() };
+    let observers: Arc<Observers> = Arc::default();
+    let services = Services {
+        storage: Some(Arc::new(KeyValueFiles::new(home.storage()))),
+        model: Some(model.clone()),
+        events: Some(observers.clone()),
+        ..Services::default()
+    };
     let catalog = extensions(home, config, grants, setup, &services).await?;
     let tools = Arc::new(ToolRegistry::with_tools(tools(home, setup, &catalog, commands)?)?);
     let (log, header) = open_log(home, plan.which)?;
@@ -94,8 +102,9 @@ pub(crate) async fn assemble(
     }
     loop_config.compressor = roles.compressor;
     for observer in catalog.active.iter().filter_map(|extension| extension.observer(log.id())) {
-        loop_config.observers.add(observer);
+        observers.add(observer);
     }
+    loop_config.observers = observers;
     if let Some((owner, memory)) = &roles.memory {
         for tool in roles::memory_tools(owner, memory, &tools.list()) {
             tools.register(tool)?;

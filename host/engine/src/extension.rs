@@ -2,6 +2,7 @@
 
 use crate::abi::Interface;
 use crate::call::{Code, Guest, bounded, failure};
+use crate::configuration;
 use crate::error::{CallError, LoadError, LoadProblem};
 use crate::hook::ComponentHook;
 use crate::inspect::Inspected;
@@ -64,7 +65,12 @@ const MAX_KEPT: usize = 32;
 /// Whether this host version can enforce a capability. One that it cannot is refused when it is to be granted, not ignored.
 pub fn can_enforce(capability: &Capability) -> bool {
     match capability {
-        Capability::Directory { .. } | Capability::Environment { .. } => true,
+        Capability::Directory { .. }
+        | Capability::Environment { .. }
+        | Capability::Process { .. }
+        | Capability::Model { .. }
+        | Capability::KeyValue { .. }
+        | Capability::SessionMemory => true,
         Capability::Power { power } => match power {
             Power::RewriteArguments
             | Power::RewriteResult
@@ -72,12 +78,7 @@ pub fn can_enforce(capability: &Capability) -> bool {
             | Power::Compress
             | Power::Remember => true,
         },
-        Capability::Http { .. }
-        | Capability::Secret { .. }
-        | Capability::Process { .. }
-        | Capability::Model { .. }
-        | Capability::KeyValue { .. }
-        | Capability::SessionMemory => false,
+        Capability::Http { .. } | Capability::Secret { .. } => false,
     }
 }
 
@@ -85,8 +86,8 @@ impl Sandbox {
     /// Puts an extension into force with exactly these capabilities.
     ///
     /// # Errors
-    /// When a granted directory does not exist or would reach the host's own files, and when something is granted that this
-    /// version cannot enforce.
+    /// When a granted directory does not exist or would reach the host's own files, when the configuration does not fit the
+    /// extension's schema, and when something is granted that this version cannot enforce.
     pub fn extension(
         &self,
         inspected: Inspected,
@@ -97,14 +98,18 @@ impl Sandbox {
         if let Some(capability) = effective.iter().find(|capability| !can_enforce(capability)) {
             return Err(unusable(LoadProblem::Unenforceable { capability: capability.clone() }));
         }
+        let descriptor = &inspected.surface.descriptor;
+        configuration::check(descriptor.id.as_str(), descriptor.config_schema.as_ref(), &settings.config)
+            .map_err(unusable)?;
         let world = World::of(&effective, &settings.places).map_err(unusable)?;
         let shared = Shared {
             sandbox: self.clone(),
             identity: Identity {
                 extension: Arc::from(inspected.surface.descriptor.id.as_str()),
                 config: Arc::from(settings.config.to_string()),
-                rights: Arc::new(Rights::of(&effective).map_err(unusable)?),
+                rights: Arc::new(Rights::of(&effective, &world).map_err(unusable)?),
                 services: Arc::new(settings.services.clone()),
+                accounts: Arc::default(),
             },
             inspected,
             effective,
@@ -156,6 +161,11 @@ impl Extension {
         self.shared.effective.has_power(power)
     }
 
+    /// Begins a new budget of what is counted by turn.
+    pub(crate) fn begin_budget(&self, session: &SessionId) {
+        self.shared.identity.accounts.close(session);
+    }
+
     /// Loads the code ahead of the first call, so that this call does not pay for it.
     ///
     /// # Errors
@@ -198,10 +208,8 @@ impl Extension {
             true => Lifetime::Call,
             false => self.descriptor().lifetime,
         };
-        let mut scope = match role.is_deterministic() {
-            true => Scope::new(&self.shared.identity.bare(), caller.session.clone(), &limits),
-            false => Scope::new(&self.shared.identity, caller.session.clone(), &limits),
-        };
+        let mut scope = Scope::new(self.shared.identity.in_role(role), caller.session.clone(), &limits);
+        scope.turn = caller.turn;
         scope.cancel = caller.cancel.clone();
         if let Some(progress) = caller.progress {
             scope.progress = progress;
@@ -286,6 +294,8 @@ impl Extension {
 /// On whose behalf a guest is called.
 pub(crate) struct Caller<'a> {
     pub(crate) session: &'a SessionId,
+    /// Which turn of the session; `None` where nobody knows, and outside of turns.
+    pub(crate) turn: Option<u32>,
     pub(crate) cancel: &'a CancellationToken,
     pub(crate) progress: Option<Arc<dyn Progress>>,
     /// Bytes that the call hands to the guest.

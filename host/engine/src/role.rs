@@ -65,7 +65,7 @@ impl Extension {
 fn detached(input_bytes: usize) -> Caller<'static> {
     static NOBODY: LazyLock<SessionId> = LazyLock::new(|| SessionId::new(""));
     static NEVER: LazyLock<CancellationToken> = LazyLock::new(CancellationToken::new);
-    Caller { session: &NOBODY, cancel: &NEVER, progress: None, input_bytes }
+    Caller { session: &NOBODY, turn: None, cancel: &NEVER, progress: None, input_bytes }
 }
 
 /// The same for a session.

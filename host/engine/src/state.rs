@@ -1,6 +1,7 @@
 //! What a store holds while a guest runs: its WASI world, its limits, and the call that it serves.
 
-use crate::limits::Limits;
+use crate::import::Accounts;
+use crate::limits::{Limits, Role};
 use crate::rights::Rights;
 use crate::services::Services;
 use crate::wasi::{Captured, Time, Wasi};
@@ -25,12 +26,24 @@ pub(crate) struct Identity {
     pub(crate) rights: Arc<Rights>,
     /// Who does it.
     pub(crate) services: Arc<Services>,
+    /// Tokens that it had the model read and write.
+    pub(crate) accounts: Arc<Accounts>,
 }
 
 impl Identity {
-    /// The same extension with no right and no service: in roles whose answer may depend on the question alone.
-    pub(crate) fn bare(&self) -> Self {
-        Self { rights: Arc::default(), services: Arc::default(), ..self.clone() }
+    /// The same extension as it is called in a role. Where the answer may depend on the question alone it has no right and
+    /// no service. An observer has no ear for its events: observers would hear them, and answer with events for ever.
+    pub(crate) fn in_role(&self, role: Role) -> Self {
+        if role.is_deterministic() {
+            return Self { rights: Arc::default(), services: Arc::default(), ..self.clone() };
+        }
+        match role {
+            Role::Observer => {
+                let services = Services { events: None, ..(*self.services).clone() };
+                Self { services: Arc::new(services), ..self.clone() }
+            }
+            _ => self.clone(),
+        }
     }
 
     /// An extension that has not said yet what it is: nothing is granted to it and nothing lent.
@@ -40,6 +53,7 @@ impl Identity {
             config: Arc::from("{}"),
             rights: Arc::default(),
             services: Arc::default(),
+            accounts: Arc::default(),
         }
     }
 }
@@ -49,6 +63,8 @@ pub(crate) struct Scope {
     pub(crate) identity: Identity,
     /// On whose behalf; empty while the extension describes itself.
     pub(crate) session: SessionId,
+    /// Which turn of the session, where that is known.
+    pub(crate) turn: Option<u32>,
     /// When the call must be over. Host functions that wait take no longer than what is left (reliability 2.2).
     pub(crate) deadline: Instant,
     pub(crate) cancel: CancellationToken,
@@ -60,10 +76,11 @@ pub(crate) struct Scope {
 
 impl Scope {
     /// One call for this identity; it cannot be cancelled and reports to nobody until the caller says otherwise.
-    pub(crate) fn new(identity: &Identity, session: SessionId, limits: &Limits) -> Self {
+    pub(crate) fn new(identity: Identity, session: SessionId, limits: &Limits) -> Self {
         Self {
-            identity: identity.clone(),
+            identity,
             session,
+            turn: None,
             deadline: Instant::now() + limits.deadline,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),

@@ -54,7 +54,9 @@ impl CommandPort for ComponentCommand {
         arguments: &str,
         cancel: &CancellationToken,
     ) -> Result<String, CommandError> {
-        let caller = Caller { session, cancel, progress: None, input_bytes: arguments.len() };
+        // What a person asks for is like a turn of its own.
+        self.extension.begin_budget(session);
+        let caller = Caller { session, turn: None, cancel, progress: None, input_bytes: arguments.len() };
         let (name, rest) = (self.declaration.name.clone(), arguments.to_owned());
         let answer = self.extension.call(Role::Command, caller, |store, instance, code| {
             Box::pin(async move {
