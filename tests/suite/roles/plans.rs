@@ -74,6 +74,11 @@ async fn a_plan_depends_on_nothing_but_the_text_whatever_was_granted() -> Result
     let memory = granted.memory(&SessionId::new("test")).context("it has a memory")?;
     memory.store(MemoryEntry::new("kept")).await?;
     assert!(place.workspace().join("notes/notes.json").is_file());
+    let commands = granted.commands();
+    let keep = commands.iter().find(|command| command.name() == "keep").context("it has one")?;
+    let kept = keep.run(&SessionId::new("test"), "x", &CancellationToken::new()).await;
+    // Granted, and only this test lends no storage.
+    assert!(kept.err().is_some_and(|error| error.message.contains("this host has no")));
 
     let parser = parser(&granted, "roles/surroundings")?;
     let first = parser.parse("", "goal").await?;

@@ -5,13 +5,15 @@ mod notes;
 mod plans;
 
 use capstan_sdk::prelude::*;
+use capstan_sdk::{events, store};
 
 /// Names each event, and what an event of an extension's own holds.
 fn watch(event: &str) -> Result<()> {
     let event: serde_json::Value = serde_json::from_str(event)?;
     let kind = event["type"].as_str().unwrap_or("(none)");
     log::info!("seen: {kind} {}", event["data"]);
-    Ok(())
+    // Were this heard by observers, it would never end.
+    events::emit("heard", &kind)
 }
 
 fn count(arguments: &str) -> Result<String> {
@@ -21,6 +23,17 @@ fn count(arguments: &str) -> Result<String> {
 /// What no screen may show as it is.
 fn paint(_arguments: &str) -> Result<String> {
     Ok("\u{1b}[31mred\u{202e}".to_owned())
+}
+
+/// Storage is granted, so what this says is the host's word about its own.
+fn keep(arguments: &str) -> Result<String> {
+    store::set("kept", arguments.as_bytes())?;
+    Ok("kept".to_owned())
+}
+
+fn tell(arguments: &str) -> Result<String> {
+    events::emit("told", &arguments)?;
+    Ok(String::new())
 }
 
 fn refuse(arguments: &str) -> Result<String> {
@@ -39,6 +52,7 @@ capstan_sdk::extension! {
         Request::power(Power::Compress, "It shortens conversations."),
         Request::power(Power::Remember, "It keeps notes."),
         Request::write_directory("./notes", "The notes lie there."),
+        Request::key_value(1_000, "To see whether a plan parser sees it."),
         Request::environment("PATH", "To see whether a plan parser sees it."),
     ],
     plan_parsers: [plan_parser("list", plans::list), plan_parser("surroundings", plans::surroundings)],
@@ -53,6 +67,8 @@ capstan_sdk::extension! {
     commands: [
         command("count", "Counts the words of the line.", count),
         command("paint", "Answers what no screen may show.", paint),
+        command("keep", "Keeps the line in its storage.", keep),
+        command("tell", "Tells observers the line.", tell),
         command("refuse", "Does not do it.", refuse),
         command("spin", "Never ends.", spin),
     ],
