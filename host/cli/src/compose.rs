@@ -6,11 +6,11 @@ use crate::commands::Commands;
 use crate::config::{self, Config};
 use crate::home::Home;
 use crate::permit::{Permits, Person};
-use crate::{model, roles, screen};
+use crate::{model, print, roles, screen, usage};
 use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
 use capstan_agent::{
-    AgentLoopConfig, AgentSession, HookChain, HookRegistry, Observers, RetryEvent, ToolRegistry,
+    AgentLoopConfig, AgentSession, HookChain, HookRegistry, Observers, RetryEvent, SessionFacts, ToolRegistry,
 };
 use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
@@ -19,7 +19,7 @@ use capstan_ports::message::now_ms;
 use capstan_ports::{Model, SessionLog, Tool};
 use capstan_session::{Header, MemorySession, SessionFile};
 use capstan_storage::KeyValueFiles;
-use capstan_tools::{CommandRuntime, LocalCommands, LocalWorkspace, builtin_tools};
+use capstan_tools::{CommandRuntime, LocalCommands, LocalPrograms, LocalWorkspace, builtin_tools};
 use std::sync::Arc;
 
 /// Which session.
@@ -41,6 +41,14 @@ pub(crate) struct Composed {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) catalog: Catalog,
     pub(crate) commands: Commands,
+}
+
+impl Composed {
+    /// Tells hooks that the session is over and the user what is left open in it, and keeps what extensions used.
+    pub(crate) async fn finish(&self, home: &Home) {
+        print::finish(&self.session).await;
+        usage::keep(home, &self.catalog.active);
+    }
 }
 
 /// What the caller of [`session`] decides besides the flags.
@@ -74,10 +82,12 @@ pub(crate) async fn assemble(
     commands: Arc<dyn CommandRuntime>,
 ) -> Result<Composed> {
     let model = model::choose(setup.model.as_deref(), config)?;
-    let observers: Arc<Observers> = Arc::default();
+    let (facts, observers) = (Arc::new(SessionFacts::default()), Arc::new(Observers::default()));
     let services = Services {
         storage: Some(Arc::new(KeyValueFiles::new(home.storage()))),
+        programs: Some(Arc::new(LocalPrograms::new())),
         model: Some(model.clone()),
+        session_memory: Some(facts.clone()),
         events: Some(observers.clone()),
         ..Services::default()
     };
@@ -86,6 +96,8 @@ pub(crate) async fn assemble(
     let (log, header) = open_log(home, plan.which)?;
 
     let mut loop_config = AgentLoopConfig::new(model.clone());
+    loop_config.session_memory = Some(facts);
+    loop_config.observers = observers;
     loop_config.hooks = Arc::new(HookRegistry::new(HookChain::new(
         catalog.active.iter().filter_map(capstan_engine::Extension::hook),
     )));
@@ -102,9 +114,8 @@ pub(crate) async fn assemble(
     }
     loop_config.compressor = roles.compressor;
     for observer in catalog.active.iter().filter_map(|extension| extension.observer(log.id())) {
-        observers.add(observer);
+        loop_config.observers.add(observer);
     }
-    loop_config.observers = observers;
     if let Some((owner, memory)) = &roles.memory {
         for tool in roles::memory_tools(owner, memory, &tools.list()) {
             tools.register(tool)?;

@@ -3,6 +3,7 @@
 use crate::home::Home;
 use crate::screen;
 use anyhow::{Context, Result, bail};
+use capstan_engine::{LimitChange, LimitTable};
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Digest;
 use capstan_provider::{Api, ModelOverride, ProviderConfig, Secret, builtin_providers};
@@ -10,6 +11,7 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What the files say. Unknown keys are refused: a misspelt limit would be no limit.
@@ -32,6 +34,8 @@ struct File {
     provider: BTreeMap<String, Provider>,
     /// Tables of extensions by id.
     extension: BTreeMap<String, toml::Table>,
+    /// What extensions may use, by role.
+    limits: BTreeMap<String, LimitChange>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -59,6 +63,8 @@ pub(crate) struct Config {
     pub(crate) compressor: Option<String>,
     pub(crate) memory: Option<String>,
     pub(crate) providers: Vec<ProviderConfig>,
+    /// What a call of an extension may use.
+    pub(crate) limits: Arc<LimitTable>,
     extensions: BTreeMap<String, toml::Table>,
 }
 
@@ -105,6 +111,10 @@ impl Config {
         self.compressor = file.compressor.or(self.compressor.take());
         self.memory = file.memory.or(self.memory.take());
         self.extensions.extend(file.extension);
+        for (role, change) in &file.limits {
+            let changed = Arc::make_mut(&mut self.limits).change(role, change);
+            changed.with_context(|| format!("{} is not valid", path.display()))?;
+        }
         for (name, provider) in file.provider {
             self.provider(&name, provider)
                 .with_context(|| format!("{}: [provider.{name}]", path.display()))?;

@@ -25,6 +25,7 @@ mod print;
 mod repl;
 mod roles;
 mod screen;
+mod usage;
 
 use args::{Args, Command, Mode};
 use clap::Parser;

@@ -22,7 +22,8 @@ const OBSERVERS_MAY_TAKE: Duration = Duration::from_secs(2);
 /// Runs the prompt and prints the last answer.
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let prompt = prompt(&args)?;
-    let composed = compose::session(&Home::find()?, &args.setup, plan(&args)).await?;
+    let home = Home::find()?;
+    let composed = compose::session(&home, &args.setup, plan(&args)).await?;
     let turn = turn(&composed.session, prompt).await?;
     if let Some(answer) = &turn.answer {
         let text = answer.text();
@@ -33,7 +34,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
             screen::data(&format!("{shown}\n"))?;
         }
     }
-    finish(&composed.session).await;
+    composed.finish(&home).await;
     Ok(turn.exit_code())
 }
 

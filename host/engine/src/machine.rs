@@ -1,7 +1,7 @@
 //! The wasmtime engine as extensions get it: which features, which allocator, which stacks.
 
 use crate::error::EngineError;
-use crate::limits::{ASYNC_STACK, MAX_CONCURRENT_CALLS, MAX_MEMORY, MAX_WASM_STACK};
+use crate::limits::{ASYNC_STACK, MAX_CONCURRENT_CALLS, MAX_KEPT, MAX_MEMORY, MAX_WASM_STACK};
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
 
 /// How instances get their memory.
@@ -47,7 +47,8 @@ fn config() -> Config {
 }
 
 fn pool() -> PoolingAllocationConfig {
-    let calls = MAX_CONCURRENT_CALLS as u32;
+    // Those that work, and those that wait for their next call.
+    let calls = (MAX_CONCURRENT_CALLS + MAX_KEPT) as u32;
     let mut pool = PoolingAllocationConfig::new();
     // A component of the preview-1 adapter kind has four core modules, and QuickJS and Python ones have more.
     pool.total_component_instances(calls)

@@ -10,7 +10,7 @@ use crate::convert;
 use crate::error::CallError;
 use crate::extension::Extension;
 use crate::import::printable;
-use crate::limits::{Limits, Role};
+use crate::limits::Role;
 use async_trait::async_trait;
 use capstan_ports::compressor::{
     CompressAction, CompressContext, CompressError, CompressReason, CompressorPort,
@@ -99,7 +99,7 @@ impl CompressorPort for ComponentCompressor {
             return Ok(CompressAction::None);
         }
         let bytes = messages.iter().map(|message| convert::content_bytes(message.content())).sum();
-        if bytes > Limits::of(Role::Compressor).input_bytes {
+        if bytes > self.extension.limits(Role::Compressor).input_bytes {
             // No doing of the guest, and nothing that a shorter conversation would not mend: so it stays in.
             let message = format!("the conversation has {bytes} bytes, more than a compressor is given");
             return Err(CompressError { name: self.name.clone(), message, source: None });

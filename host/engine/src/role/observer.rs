@@ -6,7 +6,7 @@
 use super::of_session;
 use crate::error::CallError;
 use crate::extension::Extension;
-use crate::limits::{Limits, Role};
+use crate::limits::Role;
 use async_trait::async_trait;
 use capstan_ports::event::AgentEvent;
 use capstan_ports::session::SessionId;
@@ -43,7 +43,7 @@ impl ComponentObserver {
                 return;
             }
         };
-        let most = Limits::of(Role::Observer).input_bytes;
+        let most = self.extension.limits(Role::Observer).input_bytes;
         if text.len() > most {
             // No doing of the guest, so it stays in.
             tracing::warn!(extension = %id, bytes = text.len(), most, "an event is too large for observers; they miss it");

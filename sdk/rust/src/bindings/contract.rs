@@ -2639,7 +2639,8 @@ pub mod capstan {
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod events {
             #[allow(unused_unsafe, clippy::all)]
-            /// `label`: `[a-z0-9-]{1,48}`, shown with the extension's id before it. `data`: JSON text, at most 64 KiB.
+            /// `label`: `[a-z0-9-]{1,48}`, shown with the extension's id before it. `data`: JSON text, at most 64 KiB. Observers see it
+            /// as `custom`; without effect in observers, which would answer each other for ever, and in what runs without grants.
             #[allow(async_fn_in_trait)]
             pub fn emit(label: &str, data: &str) -> () {
                 unsafe {
