@@ -2,10 +2,11 @@
 
 use crate::args::Setup;
 use crate::catalog::{self, Catalog};
+use crate::commands::Commands;
 use crate::config::{self, Config};
 use crate::home::Home;
 use crate::permit::{Permits, Person};
-use crate::{model, print, screen, usage};
+use crate::{model, print, roles, screen, usage};
 use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
 use capstan_agent::{
@@ -39,6 +40,7 @@ pub(crate) struct Composed {
     pub(crate) header: Header,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) catalog: Catalog,
+    pub(crate) commands: Commands,
 }
 
 impl Composed {
@@ -105,12 +107,26 @@ pub(crate) async fn assemble(
     if let Some(retries) = config.max_retries {
         loop_config.retry.max_retries = retries;
     }
+    let roles = roles::choose(&catalog, config, log.id());
+    let commands = Commands::of(&catalog);
+    if !setup.no_extensions {
+        roles.notices.iter().chain(&commands.notices).for_each(|notice| warn(notice));
+    }
+    loop_config.compressor = roles.compressor;
+    for observer in catalog.active.iter().filter_map(|extension| extension.observer(log.id())) {
+        loop_config.observers.add(observer);
+    }
+    if let Some((owner, memory)) = &roles.memory {
+        for tool in roles::memory_tools(owner, memory, &tools.list()) {
+            tools.register(tool)?;
+        }
+    }
     loop_config.on_retry = Some(Arc::new(tell_of_retry));
     let session = AgentSession::open(loop_config, log)?;
     session.agent().set_system_prompt(prompt(home, setup, &tools));
     session.agent().set_tool_registry(tools);
     warm_up(&catalog);
-    Ok(Composed { session, header, model, catalog })
+    Ok(Composed { session, header, model, catalog, commands })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.
@@ -129,10 +145,14 @@ async fn extensions(
     let sandbox = catalog::sandbox(home)?;
     let catalog = catalog::scan(home, config, grants, &setup.extensions, &sandbox, services).await?;
     for notice in catalog.found.iter().filter_map(catalog::Found::notice) {
-        screen::note(&format!("{}capstan:{:#} {}", screen::WARN, screen::WARN, screen::visible(&notice)));
+        warn(&notice);
     }
-    report_unserved(&catalog);
     Ok(catalog)
+}
+
+/// A line on stderr that wants attention. Names in it come from files and extensions.
+fn warn(notice: &str) {
+    screen::note(&format!("{}capstan:{:#} {}", screen::WARN, screen::WARN, screen::visible(notice)));
 }
 
 /// Loads the code of hooks while the model thinks of its first answer, because every tool call will ask them: milliseconds
@@ -146,22 +166,6 @@ fn warm_up(catalog: &Catalog) {
                 tracing::debug!(extension = %extension.id(), %reason, "the code could not be loaded ahead");
             }
         });
-    }
-}
-
-/// Says which parts of an extension this version does not call, rather than to leave them out in silence.
-fn report_unserved(catalog: &Catalog) {
-    for extension in &catalog.active {
-        let exports = extension.inspected().surface.exports.iter();
-        let unserved: Vec<_> =
-            exports.filter(|interface| !interface.is_served()).map(|interface| interface.name()).collect();
-        if !unserved.is_empty() {
-            tracing::warn!(
-                "this version does not call these parts of {}: {}",
-                extension.id(),
-                unserved.join(", ")
-            );
-        }
     }
 }
 

@@ -26,6 +26,10 @@ struct File {
     max_rounds: Option<u32>,
     /// Further tries after a request that failed for a passing reason.
     max_retries: Option<u32>,
+    /// Which extension compacts conversations, where several could: `id` or `id/strategy`.
+    compressor: Option<String>,
+    /// Which extension is the memory, where several could: its id.
+    memory: Option<String>,
     /// Providers by name.
     provider: BTreeMap<String, Provider>,
     /// Tables of extensions by id.
@@ -56,6 +60,8 @@ pub(crate) struct Config {
     pub(crate) permissions: Option<PermissionMode>,
     pub(crate) max_rounds: Option<u32>,
     pub(crate) max_retries: Option<u32>,
+    pub(crate) compressor: Option<String>,
+    pub(crate) memory: Option<String>,
     pub(crate) providers: Vec<ProviderConfig>,
     /// What a call of an extension may use.
     pub(crate) limits: Arc<LimitTable>,
@@ -102,6 +108,8 @@ impl Config {
         self.permissions = file.permissions.or(self.permissions);
         self.max_rounds = file.max_rounds.or(self.max_rounds);
         self.max_retries = file.max_retries.or(self.max_retries);
+        self.compressor = file.compressor.or(self.compressor.take());
+        self.memory = file.memory.or(self.memory.take());
         self.extensions.extend(file.extension);
         for (role, change) in &file.limits {
             let changed = Arc::make_mut(&mut self.limits).change(role, change);
