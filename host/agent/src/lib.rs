@@ -7,7 +7,7 @@
 //!
 //! Reading order: [`run`] (the loop), `asking`, `request`, `compact` and `answer` (one model call), `execute` and
 //! `preflight` (tool calls), `ending`, [`hooks`] with `stages` and `gate`, [`transcript`] (repair), then what wraps the
-//! loop: [`agent`], [`session`] and [`bundle`].
+//! loop: [`agent`], [`session`] and [`bundle`], and what joins a session: [`extension`] and [`extension_runtime`].
 
 pub mod run;
 
@@ -41,6 +41,8 @@ pub mod observers;
 
 pub mod agent;
 pub mod bundle;
+pub mod extension;
+pub mod extension_runtime;
 mod listeners;
 pub mod prompt;
 pub mod queue;
@@ -55,6 +57,8 @@ pub use agent::Agent;
 pub use bundle::{AgentConfig, RuntimeBundle, TurnResult};
 pub use config::{AgentContext, AgentLoopConfig, ContextTransform, Limits, MessageSource, ToolExecutionMode};
 pub use error::AgentError;
+pub use extension::{CodingExtension, Extension, ExtensionContext, StartError};
+pub use extension_runtime::{ExtensionRuntime, Notice, Opened, StartFailure};
 pub use hooks::{HookChain, HookRegistry};
 pub use listeners::SubscriptionId;
 pub use observers::{ObserverId, Observers};
