@@ -44,6 +44,7 @@ pub mod bundle;
 pub mod extension;
 pub mod extension_runtime;
 mod listeners;
+pub mod process_hook;
 pub mod prompt;
 pub mod queue;
 pub mod recall;
@@ -62,6 +63,9 @@ pub use extension_runtime::{ExtensionRuntime, Notice, Opened, StartFailure};
 pub use hooks::{HookChain, HookRegistry};
 pub use listeners::SubscriptionId;
 pub use observers::{ObserverId, Observers};
+pub use process_hook::{
+    HookEvent, OnFailure, ProcessHookError, ProcessHookHost, ProcessHookSettings, ProcessHooks,
+};
 pub use queue::{PendingMessageQueue, QueueMode};
 pub use recall::{InMemory, RetrieveTool};
 pub use registry::ToolRegistry;
