@@ -48,6 +48,7 @@ pub mod process_hook;
 pub mod prompt;
 pub mod queue;
 pub mod recall;
+pub mod rtk;
 pub mod session;
 pub mod state;
 
@@ -70,6 +71,7 @@ pub use queue::{PendingMessageQueue, QueueMode};
 pub use recall::{InMemory, RetrieveTool};
 pub use registry::ToolRegistry;
 pub use retry::{RetryEvent, RetryPolicy};
+pub use rtk::{Rtk, RtkReport, RtkSettings};
 pub use run::{Decision, run_agent_loop, run_agent_loop_continue};
 pub use session::AgentSession;
 pub use state::AgentState;
