@@ -50,6 +50,7 @@ pub mod queue;
 pub mod recall;
 pub mod rtk;
 pub mod session;
+pub mod session_memory;
 pub mod state;
 
 pub mod config;
@@ -74,6 +75,7 @@ pub use retry::{RetryEvent, RetryPolicy};
 pub use rtk::{Rtk, RtkReport, RtkSettings};
 pub use run::{Decision, run_agent_loop, run_agent_loop_continue};
 pub use session::AgentSession;
+pub use session_memory::SessionFacts;
 pub use state::AgentState;
 pub use transcript::{DeferredCall, deferred_calls, repair};
 pub use typed::TypedTool;
