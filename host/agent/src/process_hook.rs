@@ -99,6 +99,7 @@ impl ProcessHooks {
 }
 
 impl Extension for ProcessHooks {
+    /// With a space, so that no component can have it.
     fn name(&self) -> &str {
         "process hooks"
     }

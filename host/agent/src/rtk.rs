@@ -85,8 +85,9 @@ impl Rtk {
 }
 
 impl Extension for Rtk {
+    /// With a space, so that no component can have it.
     fn name(&self) -> &str {
-        "rtk"
+        "rtk hook"
     }
 
     fn hooks(&self, _place: i32) -> Vec<Arc<dyn Hook>> {

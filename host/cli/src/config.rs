@@ -3,6 +3,7 @@
 use crate::home::Home;
 use crate::screen;
 use anyhow::{Context, Result, bail};
+use capstan_agent::{ProcessHookSettings, RtkSettings};
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Digest;
 use capstan_provider::{Api, ModelOverride, ProviderConfig, Secret, builtin_providers};
@@ -28,6 +29,10 @@ struct File {
     provider: BTreeMap<String, Provider>,
     /// Tables of extensions by id.
     extension: BTreeMap<String, toml::Table>,
+    /// Programs that are asked at events.
+    hook: Vec<ProcessHookSettings>,
+    /// Shorter command output.
+    rtk: Option<RtkSettings>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -53,6 +58,9 @@ pub(crate) struct Config {
     pub(crate) max_rounds: Option<u32>,
     pub(crate) max_retries: Option<u32>,
     pub(crate) providers: Vec<ProviderConfig>,
+    /// The user's, then the project's: a project adds hooks and takes none away.
+    pub(crate) hooks: Vec<ProcessHookSettings>,
+    pub(crate) rtk: Option<RtkSettings>,
     extensions: BTreeMap<String, toml::Table>,
 }
 
@@ -97,6 +105,8 @@ impl Config {
         self.max_rounds = file.max_rounds.or(self.max_rounds);
         self.max_retries = file.max_retries.or(self.max_retries);
         self.extensions.extend(file.extension);
+        self.hooks.extend(file.hook);
+        self.rtk = file.rtk.or(self.rtk.take());
         for (name, provider) in file.provider {
             self.provider(&name, provider)
                 .with_context(|| format!("{}: [provider.{name}]", path.display()))?;

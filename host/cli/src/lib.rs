@@ -1,7 +1,7 @@
 //! The `capstan` command: assembly and the terminal.
 //!
 //! The only crate that sees all others. [`home`] and [`config`] find what the user set, [`catalog`] what extensions there
-//! are and which may run, [`compose`] puts the real ports into an agent session; [`print`], [`json`] and [`repl`] drive it.
+//! are and which may run, [`roster`] lists them with the native ones, [`compose`] puts the real ports into an agent session; [`print`], [`json`] and [`repl`] drive it.
 //!
 //! A library with one function, so that the suites can build the very same program and drive it.
 //!
@@ -22,6 +22,7 @@ mod model;
 mod permit;
 mod print;
 mod repl;
+mod roster;
 mod screen;
 
 use args::{Args, Command, Mode};
