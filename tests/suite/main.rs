@@ -13,6 +13,7 @@ mod interactive;
 mod limits;
 mod load;
 mod native_hooks;
+mod services;
 mod stages;
 mod trust;
 mod turn;

@@ -56,18 +56,17 @@ impl HookChain {
             match verdict.map_err(Silence::into_error) {
                 Ok(GateVerdict::Pass) => self.record(member, STAGE, &call.id, || HookEffect::Passed),
                 Ok(GateVerdict::Rewrite(arguments)) => {
-                    if let Err(refused) = self.rewrite(member, &mut call, arguments, revalidate) {
-                        return refused;
+                    if let Err(reason) = self.rewrite(member, &mut call, arguments, revalidate) {
+                        return Gated::Refused(reason);
                     }
                 }
                 Ok(GateVerdict::RewriteAndAsk { arguments, question }) => {
-                    if let Err(refused) = self.rewrite(member, &mut call, arguments, revalidate) {
-                        return refused;
+                    if let Err(reason) = self.rewrite(member, &mut call, arguments, revalidate) {
+                        return Gated::Refused(reason);
                     }
-                    if let Err(refused) =
-                        self.put_to_a_person(member, context, &call, &question, people).await
+                    if let Err(reason) = self.put_to_a_person(member, context, &call, &question, people).await
                     {
-                        return refused;
+                        return Gated::Refused(reason);
                     }
                 }
                 Ok(GateVerdict::Block(reason)) => {
@@ -84,10 +83,9 @@ impl HookChain {
                     return Gated::Deferred(reason);
                 }
                 Ok(GateVerdict::Ask(question)) => {
-                    if let Err(refused) =
-                        self.put_to_a_person(member, context, &call, &question, people).await
+                    if let Err(reason) = self.put_to_a_person(member, context, &call, &question, people).await
                     {
-                        return refused;
+                        return Gated::Refused(reason);
                     }
                 }
                 Err(HookError::Aborted { reason }) => {
@@ -103,14 +101,14 @@ impl HookChain {
         Gated::Pass(call)
     }
 
-    /// Puts valid arguments into the call, or refuses it.
+    /// Puts valid arguments into the call, or says why it is refused.
     fn rewrite(
         &self,
         member: &Member,
         call: &mut ToolCall,
         arguments: Value,
         revalidate: Revalidate<'_>,
-    ) -> Result<(), Gated> {
+    ) -> Result<(), String> {
         match revalidate(arguments) {
             Ok(arguments) => {
                 call.arguments = arguments;
@@ -121,12 +119,12 @@ impl HookChain {
                 let name = member.hook.name();
                 let text = format!("The arguments as the hook {name} rewrote them do not fit. {report}");
                 self.record(member, HookStage::BeforeToolCall, &call.id, || HookEffect::Failed(text.clone()));
-                Err(Gated::Refused(text))
+                Err(text)
             }
         }
     }
 
-    /// Has a person decide about the call as it stands.
+    /// Has a person decide about the call as it stands; the error is why it is refused.
     async fn put_to_a_person(
         &self,
         member: &Member,
@@ -134,13 +132,13 @@ impl HookChain {
         call: &ToolCall,
         question: &str,
         people: &dyn PermissionPort,
-    ) -> Result<(), Gated> {
+    ) -> Result<(), String> {
         let answer = people.ask(&context.turn, call, member.hook.name(), question).await;
         let allowed = answer == Permission::Allow;
         self.record(member, HookStage::BeforeToolCall, &call.id, || HookEffect::Asked { allowed });
         match answer {
             Permission::Allow => Ok(()),
-            Permission::Deny(reason) => Err(Gated::Refused(reason)),
+            Permission::Deny(reason) => Err(reason),
         }
     }
 

@@ -199,8 +199,7 @@ impl Sandbox {
 
 /// Whether an export claims to be of the contract. `types` has nothing to call, so it does no harm.
 fn is_unknown_of_ours(name: &str) -> bool {
-    Named::parse(name)
-        .is_some_and(|named| named.package == crate::abi::PACKAGE && named.interface != "types")
+    Named::parse(name).is_some_and(|named| named.package == crate::abi::PACKAGE && named.interface != "types")
 }
 
 /// Imports, exports of the contract, and other exports.
