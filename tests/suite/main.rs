@@ -17,3 +17,4 @@ mod services;
 mod stages;
 mod trust;
 mod turn;
+mod usage;

@@ -231,11 +231,16 @@ fn put_in_force(
             file.path.display()
         );
     }
-    let config = config.extension(file.surface.descriptor.id.as_str())?;
+    let table = config.extension(file.surface.descriptor.id.as_str())?;
     Ok(sandbox.extension(
         file,
         effective,
-        &ExtensionSettings { config, places: home.places(), services: services.clone() },
+        &ExtensionSettings {
+            config: table,
+            places: home.places(),
+            services: services.clone(),
+            limits: config.limits.clone(),
+        },
     )?)
 }
 

@@ -5,10 +5,10 @@ use crate::catalog::{self, Catalog};
 use crate::config::{self, Config};
 use crate::home::Home;
 use crate::permit::{Permits, Person};
-use crate::{model, roster, screen};
+use crate::{model, print, roster, screen, usage};
 use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
-use capstan_agent::{AgentLoopConfig, AgentSession, RetryEvent, ToolRegistry};
+use capstan_agent::{AgentLoopConfig, AgentSession, Observers, RetryEvent, SessionFacts, ToolRegistry};
 use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Access;
@@ -37,6 +37,14 @@ pub(crate) struct Composed {
     pub(crate) header: Header,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) catalog: Catalog,
+}
+
+impl Composed {
+    /// Tells hooks that the session is over and the user what is left open in it, and keeps what extensions used.
+    pub(crate) async fn finish(&self, home: &Home) {
+        print::finish(&self.session).await;
+        usage::keep(home, &self.catalog.active);
+    }
 }
 
 /// What the caller of [`session`] decides besides the flags.
@@ -71,10 +79,13 @@ pub(crate) async fn assemble(
 ) -> Result<Composed> {
     let model = model::choose(setup.model.as_deref(), config)?;
     let programs: Arc<dyn ProgramRunner> = Arc::new(LocalPrograms::new());
+    let (facts, observers) = (Arc::new(SessionFacts::default()), Arc::new(Observers::default()));
     let services = Services {
         storage: Some(Arc::new(KeyValueFiles::new(home.storage()))),
-        model: Some(model.clone()),
         programs: Some(programs.clone()),
+        model: Some(model.clone()),
+        session_memory: Some(facts.clone()),
+        events: Some(observers.clone()),
         ..Services::default()
     };
     let catalog = extensions(home, config, grants, setup, &services).await?;
@@ -83,6 +94,8 @@ pub(crate) async fn assemble(
     let (log, header) = open_log(home, plan.which)?;
 
     let mut loop_config = AgentLoopConfig::new(model.clone());
+    loop_config.session_memory = Some(facts);
+    loop_config.observers = observers;
     let mode = setup.permissions.or(config.permissions).unwrap_or(plan.default_mode);
     loop_config.permissions = Arc::new(Permits::new(mode, plan.person));
     loop_config.limits.max_tool_rounds = setup.max_rounds.or(config.max_rounds);

@@ -4,6 +4,7 @@ use crate::home::Home;
 use crate::screen;
 use anyhow::{Context, Result, bail};
 use capstan_agent::{ProcessHookSettings, RtkSettings};
+use capstan_engine::{LimitChange, LimitTable};
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Digest;
 use capstan_provider::{Api, ModelOverride, ProviderConfig, Secret, builtin_providers};
@@ -11,6 +12,7 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What the files say. Unknown keys are refused: a misspelt limit would be no limit.
@@ -33,6 +35,8 @@ struct File {
     hook: Vec<ProcessHookSettings>,
     /// Shorter command output.
     rtk: Option<RtkSettings>,
+    /// What extensions may use, by role.
+    limits: BTreeMap<String, LimitChange>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -61,6 +65,8 @@ pub(crate) struct Config {
     /// The user's, then the project's: a project adds hooks and takes none away.
     pub(crate) hooks: Vec<ProcessHookSettings>,
     pub(crate) rtk: Option<RtkSettings>,
+    /// What a call of an extension may use.
+    pub(crate) limits: Arc<LimitTable>,
     extensions: BTreeMap<String, toml::Table>,
 }
 
@@ -107,6 +113,10 @@ impl Config {
         self.extensions.extend(file.extension);
         self.hooks.extend(file.hook);
         self.rtk = file.rtk.or(self.rtk.take());
+        for (role, change) in &file.limits {
+            let changed = Arc::make_mut(&mut self.limits).change(role, change);
+            changed.with_context(|| format!("{} is not valid", path.display()))?;
+        }
         for (name, provider) in file.provider {
             self.provider(&name, provider)
                 .with_context(|| format!("{}: [provider.{name}]", path.display()))?;

@@ -24,6 +24,7 @@ mod print;
 mod repl;
 mod roster;
 mod screen;
+mod usage;
 
 use args::{Args, Command, Mode};
 use clap::Parser;

@@ -67,7 +67,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
             },
             Line::Interrupted => {}
             Line::End => {
-                print::finish(&composed.session).await;
+                composed.finish(&home).await;
                 return Ok(ExitCode::SUCCESS);
             }
         }

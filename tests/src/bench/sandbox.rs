@@ -44,7 +44,12 @@ impl Place {
         Ok(sandbox.extension(
             inspected,
             effective,
-            &ExtensionSettings { config: json!({}), places, services: Default::default() },
+            &ExtensionSettings {
+                config: json!({}),
+                places,
+                services: Default::default(),
+                limits: Default::default(),
+            },
         )?)
     }
 
