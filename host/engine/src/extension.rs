@@ -204,7 +204,7 @@ impl Extension {
                     // Taken out while it works: whatever goes wrong, the slot is empty and the next call starts afresh.
                     let mut guest = match slot.take() {
                         Some(mut guest) => {
-                            guest.store.data_mut().scope = scope;
+                            guest.store.data_mut().begin(scope, &limits);
                             guest.store.set_epoch_deadline(1);
                             guest
                         }
@@ -244,6 +244,19 @@ impl Extension {
                 let text = crate::import::printable(text.trim_end(), crate::limits::MAX_STDIO_BYTES);
                 tracing::info!(target: "capstan::extension", extension, stream, "{text}");
             }
+        }
+        tracing::debug!(
+            target: "capstan::extension", extension, host_calls = state.host_calls, bytes_written = state.quota.written(),
+            "a call ended"
+        );
+        if let Some(used_up) = state.quota.used_up() {
+            tracing::warn!(target: "capstan::extension", extension, "{used_up}; nothing more was written in this call");
+        }
+        if let Some(path) = &state.scope.protected_path {
+            tracing::warn!(
+                target: "capstan::extension", extension, path = %path.display(),
+                "it tried to change a protected file, which no grant of a folder above allows"
+            );
         }
         let dropped = state.scope.log_lines_dropped;
         if dropped > 0 {

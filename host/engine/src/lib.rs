@@ -25,6 +25,8 @@ mod import;
 mod inspect;
 pub mod limits;
 mod machine;
+mod quota;
+mod reach;
 mod rights;
 mod sandbox;
 mod services;
