@@ -2,6 +2,10 @@
 //!
 //! Each denial stands beside a control: the same call that the grant allows.
 
+mod listing;
+mod protected;
+mod quota;
+
 use anyhow::{Context, Result};
 use capstan_engine::LoadProblem;
 use capstan_policy::PolicyError;

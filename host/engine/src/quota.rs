@@ -47,11 +47,9 @@ impl Quota {
         Err(UsedUp { limit })
     }
 
-    /// Takes back what was booked and not written.
+    /// Takes back what was booked in this call and not written.
     pub(crate) fn give_back(&self, bytes: u64) {
-        let less = |written: u64| Some(written.saturating_sub(bytes));
-        // There always is an answer, so this is done in any case.
-        self.written.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).map_or((), |_before| ());
+        self.written.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// Why nothing more is written, if so.
