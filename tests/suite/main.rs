@@ -12,6 +12,7 @@ mod files;
 mod interactive;
 mod limits;
 mod load;
+mod services;
 mod stages;
 mod trust;
 mod turn;

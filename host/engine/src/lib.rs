@@ -15,6 +15,7 @@ mod abi;
 mod bindings;
 pub mod cache;
 mod call;
+mod configuration;
 mod convert;
 mod descriptor;
 mod directory;

@@ -7,6 +7,7 @@
 //! - [`directory`]: which host directory a request means, and which directories no grant can reach.
 //! - [`protected`]: which files in a directory a grant to write does not cover.
 //! - [`permission`]: what the built-in tools may do in which mode.
+//! - [`program`]: which programs an extension may run, with which arguments.
 //! - [`name`]: which tool names are refused.
 //! - [`text`]: which characters are shown escaped.
 
@@ -15,6 +16,7 @@ pub mod error;
 pub mod grant;
 pub mod name;
 pub mod permission;
+pub mod program;
 pub mod protected;
 pub mod text;
 
