@@ -126,11 +126,16 @@ pub(crate) async fn bounded<R>(
     cancel: &CancellationToken,
     work: impl Future<Output = Result<R, CallError>>,
 ) -> Result<R, CallError> {
+    let end = tokio::time::Instant::now() + deadline;
     tokio::select! {
         biased;
-        result = work => result,
+        // A guest that fails after its time is up fails because of that: a host call that came back late broke it.
+        result = work => match result {
+            Err(_) if tokio::time::Instant::now() >= end => Err(CallError::TimedOut { limit: deadline }),
+            result => result,
+        },
         () = cancel.cancelled() => Err(CallError::Cancelled),
-        () = tokio::time::sleep(deadline) => Err(CallError::TimedOut { limit: deadline }),
+        () = tokio::time::sleep_until(end) => Err(CallError::TimedOut { limit: deadline }),
     }
 }
 
@@ -190,3 +195,7 @@ fn is_machinery(name: &str) -> bool {
     const NAMES: [&str; 6] = ["abort", "exit", "_Exit", "exit_exit", "__wasilibc_exit", "rust_panic"];
     PREFIXES.iter().any(|prefix| name.starts_with(prefix)) || NAMES.contains(&name)
 }
+
+#[cfg(test)]
+#[path = "call_tests.rs"]
+mod tests;

@@ -6,6 +6,7 @@
 
 use capstan_policy::protected::is_protected;
 use std::fs::File;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ impl Reach {
         !self.is_own(real)
             && self.writable.iter().any(|granted| {
                 // Asked each time, for a directory can be moved while it is open.
-                real_path(granted)
+                real_path(&**granted)
                     .is_some_and(|granted| real.strip_prefix(granted).is_ok_and(|below| !is_protected(below)))
             })
     }
@@ -42,25 +43,25 @@ impl Reach {
 }
 
 /// Where an open file lies at this moment; `None` where the system does not say.
-pub(crate) fn real_path(file: &File) -> Option<PathBuf> {
-    told(file).filter(|path| path.is_absolute())
+pub(crate) fn real_path(file: impl AsFd) -> Option<PathBuf> {
+    told(file.as_fd()).filter(|path| path.is_absolute())
 }
 
 #[cfg(target_os = "linux")]
-fn told(file: &File) -> Option<PathBuf> {
+fn told(file: BorrowedFd<'_>) -> Option<PathBuf> {
     use std::os::fd::AsRawFd;
     std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()
 }
 
 #[cfg(target_vendor = "apple")]
-fn told(file: &File) -> Option<PathBuf> {
+fn told(file: BorrowedFd<'_>) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStringExt;
     let path = rustix::fs::getpath(file).ok()?;
     Some(std::ffi::OsString::from_vec(path.into_bytes()).into())
 }
 
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-fn told(_file: &File) -> Option<PathBuf> {
+fn told(_file: BorrowedFd<'_>) -> Option<PathBuf> {
     None
 }
 

@@ -74,8 +74,7 @@ impl Place {
 
     /// Refuses what may not be changed.
     pub(super) fn check(&self, reach: &Reach) -> Result<(), Refusal> {
-        let parent = self.parent.try_clone()?.into_std_file();
-        match real_path(&parent).map(|parent| parent.join(&self.name)) {
+        match real_path(&self.parent).map(|parent| parent.join(&self.name)) {
             Some(real) if reach.may_change(&real) => Ok(()),
             Some(real) => Err(Refusal::Protected(real)),
             None => Err(Refusal::Protected(self.name.clone().into())),
