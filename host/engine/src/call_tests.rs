@@ -16,8 +16,9 @@ async fn a_trap_after_the_deadline_is_reported_as_the_deadline() {
     };
     let late = bounded(SHORT, &CancellationToken::new(), late).await;
     assert!(matches!(late, Err(CallError::TimedOut { limit: SHORT })), "{late:?}");
-    let in_time = bounded(Duration::from_secs(60), &CancellationToken::new(), async { Err::<(), _>(trapped()) });
-    assert!(matches!(in_time.await, Err(CallError::Trapped { .. })), "the control");
+    let early = async { Err::<(), _>(trapped()) };
+    let early = bounded(Duration::from_secs(60), &CancellationToken::new(), early).await;
+    assert!(matches!(early, Err(CallError::Trapped { .. })), "the control");
 }
 
 #[tokio::test]
