@@ -43,7 +43,8 @@ impl Guest {
             })
             .collect();
         let effective = Effective::of(&requests, &granted.iter().cloned().collect());
-        let settings = ExtensionSettings { config, places: place.places(), services };
+        let settings =
+            ExtensionSettings { config, places: place.places(), services, limits: Default::default() };
         let extension = sandbox.extension(inspected, effective, &settings)?;
         let tool = extension.tools().into_iter().next().context("the guest has a tool")?;
         extension.prepare().await?;

@@ -58,9 +58,9 @@ impl Quota {
         self.used_up.load(Ordering::Relaxed).then_some(UsedUp { limit })
     }
 
-    /// Bytes written in this call so far.
-    pub(crate) fn written(&self) -> u64 {
-        self.written.load(Ordering::Relaxed)
+    /// Closes the account: the bytes that were written, and none when asked again.
+    pub(crate) fn settle(&self) -> u64 {
+        self.written.swap(0, Ordering::Relaxed)
     }
 }
 

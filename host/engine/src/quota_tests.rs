@@ -8,7 +8,7 @@ fn what_does_not_fit_is_refused_whole_and_ends_writing() {
     assert!(quota.used_up().is_none());
     quota.book(5).unwrap_err();
     quota.book(1).unwrap_err();
-    assert_eq!(quota.written(), 6);
+    assert_eq!(quota.settle(), 6);
     assert!(quota.used_up().is_some());
     quota.book(0).unwrap();
     quota.renew(10);
@@ -23,7 +23,7 @@ fn what_was_not_written_is_given_back() {
     quota.give_back(4);
     quota.book(4).unwrap();
     quota.book(u64::MAX).unwrap_err();
-    assert_eq!(quota.written(), 10);
+    assert_eq!(quota.settle(), 10);
 }
 
 #[test]

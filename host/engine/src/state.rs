@@ -1,11 +1,12 @@
 //! What a store holds while a guest runs: its WASI world, its limits, and the call that it serves.
 
 use crate::import::Accounts;
-use crate::limits::Limits;
+use crate::limits::{Limits, Role};
 use crate::quota::Quota;
 use crate::reach::Reach;
 use crate::rights::Rights;
 use crate::services::Services;
+use crate::usage::Meter;
 use crate::wasi::{Captured, Time, Wasi};
 use capstan_ports::session::SessionId;
 use capstan_ports::tool::{NoProgress, Progress};
@@ -31,9 +32,26 @@ pub(crate) struct Identity {
     pub(crate) services: Arc<Services>,
     /// Tokens that it had the model read and write.
     pub(crate) accounts: Arc<Accounts>,
+    /// What it uses.
+    pub(crate) meter: Arc<Meter>,
 }
 
 impl Identity {
+    /// The same extension as it is called in a role. Where the answer may depend on the question alone it has no right and
+    /// no service. An observer has no ear for its events: observers would hear them, and answer with events for ever.
+    pub(crate) fn in_role(&self, role: Role) -> Self {
+        if role.is_deterministic() {
+            return Self { rights: Arc::default(), services: Arc::default(), ..self.clone() };
+        }
+        match role {
+            Role::Observer => {
+                let services = Services { events: None, ..(*self.services).clone() };
+                Self { services: Arc::new(services), ..self.clone() }
+            }
+            _ => self.clone(),
+        }
+    }
+
     /// An extension that has not said yet what it is: nothing is granted to it and nothing lent.
     pub(crate) fn unnamed() -> Self {
         Self {
@@ -42,6 +60,7 @@ impl Identity {
             rights: Arc::default(),
             services: Arc::default(),
             accounts: Arc::default(),
+            meter: Arc::default(),
         }
     }
 }
@@ -51,8 +70,8 @@ pub(crate) struct Scope {
     pub(crate) identity: Identity,
     /// On whose behalf; empty while the extension describes itself.
     pub(crate) session: SessionId,
-    /// Which turn of the session.
-    pub(crate) turn: u32,
+    /// Which turn of the session, where that is known.
+    pub(crate) turn: Option<u32>,
     /// When the call must be over. Host functions that wait take no longer than what is left (reliability 2.2).
     pub(crate) deadline: Instant,
     pub(crate) cancel: CancellationToken,
@@ -66,11 +85,11 @@ pub(crate) struct Scope {
 
 impl Scope {
     /// One call for this identity; it cannot be cancelled and reports to nobody until the caller says otherwise.
-    pub(crate) fn new(identity: &Identity, session: SessionId, limits: &Limits) -> Self {
+    pub(crate) fn new(identity: Identity, session: SessionId, limits: &Limits) -> Self {
         Self {
-            identity: identity.clone(),
+            identity,
             session,
-            turn: 0,
+            turn: None,
             deadline: Instant::now() + limits.deadline,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),
@@ -109,7 +128,7 @@ impl State {
         Self {
             wasi,
             table,
-            limiter: Limiter::new(limits),
+            limiter: Limiter::new(limits, scope.identity.meter.clone()),
             scope,
             captured,
             quota: Arc::new(Quota::new(limits.written_bytes)),
@@ -120,9 +139,9 @@ impl State {
 
     /// Starts the next call of an instance that is kept: what a call may use is counted anew.
     pub(crate) fn begin(&mut self, scope: Scope, limits: &Limits) {
+        self.settle();
         self.scope = scope;
         self.quota.renew(limits.written_bytes);
-        self.host_calls = 0;
         self.host_call_limit = limits.host_calls;
         self.limiter.refused = None;
     }
@@ -139,12 +158,19 @@ impl State {
         Ok(())
     }
 
+    /// Adds what the call used to what its extension used, once.
+    pub(crate) fn settle(&mut self) {
+        let meter = &self.scope.identity.meter;
+        Meter::count(&meter.host_calls, std::mem::take(&mut self.host_calls));
+        Meter::count(&meter.written_bytes, self.quota.settle());
+    }
+
     /// What of its directories the guest may change.
     pub(crate) fn reach(&self) -> Reach {
         self.wasi.as_ref().map(|wasi| wasi.reach.clone()).unwrap_or_default()
     }
 
-    /// Whether this is the world of `describe`.
+    /// Whether this is the world of `describe` and of the deterministic roles.
     pub(crate) fn time_stands_still(&self) -> bool {
         self.wasi.as_ref().is_some_and(|wasi| wasi.time == Time::StandsStill)
     }
@@ -152,6 +178,13 @@ impl State {
     /// The granted directories and their names in the guest.
     pub(crate) fn granted(&self) -> &[(Dir, String)] {
         self.wasi.as_ref().map_or(&[], |wasi| &wasi.directories)
+    }
+}
+
+impl Drop for State {
+    // A call that is ended from outside has used something as well.
+    fn drop(&mut self) {
+        self.settle();
     }
 }
 
@@ -172,6 +205,7 @@ pub(crate) struct TooManyHostCalls {
 /// Counts linear memory over *all* memories of a store. wasmtime's own limiter looks at each memory alone, so a component
 /// with many memories would multiply its limit.
 pub(crate) struct Limiter {
+    meter: Arc<Meter>,
     memory_limit: usize,
     memory_used: usize,
     last_growth: usize,
@@ -183,8 +217,9 @@ pub(crate) struct Limiter {
 }
 
 impl Limiter {
-    fn new(limits: &Limits) -> Self {
+    fn new(limits: &Limits, meter: Arc<Meter>) -> Self {
         Self {
+            meter,
             memory_limit: limits.memory_bytes,
             memory_used: 0,
             last_growth: 0,
@@ -219,6 +254,7 @@ impl ResourceLimiter for Limiter {
             return Ok(false);
         }
         self.memory_used = wanted;
+        self.meter.memory(wanted);
         self.last_growth = growth;
         Ok(true)
     }
