@@ -8,6 +8,7 @@
 #![cfg(target_os = "wasi")]
 
 mod files;
+mod fill;
 mod machine;
 mod step;
 
