@@ -15,8 +15,24 @@ use wit_parser::Resolve;
 /// Where the descriptor's bytes begin. Below lie the answers that bodies return, above it the heap.
 const DESCRIPTOR_AT: u32 = 4096;
 
-/// Twelve parameters: a turn context and a tool call, flattened.
-const CALL_PARAMETERS: &str = "(param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32)";
+/// The functions of an interface that a guest exports, each with its flattened type. All of one interface run one body.
+fn functions(interface: &str) -> &'static [(&'static str, &'static str)] {
+    // A turn context and a tool call; a name, messages and a context.
+    const TWELVE: &str = "(param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)";
+    match interface {
+        "tools" => &[("call", TWELVE)],
+        "plan-parser" => &[("parse", "(param i32 i32 i32 i32 i32 i32) (result i32)")],
+        "compressor" => &[("compress", TWELVE)],
+        "observer" => &[("run", "(param i32 i32)")],
+        "memory" => &[
+            ("save", "(param i32 i32 i32 i32 i32 i32 i32 i32 f64) (result i32)"),
+            ("search", "(param i32 i32 i32 i32 f64 i32 i32 i32) (result i32)"),
+            ("delete", "(param i32 i32) (result i32)"),
+        ],
+        "commands" => &[("run", "(param i32 i32 i32 i32) (result i32)")],
+        _ => &[("run", TWELVE)],
+    }
+}
 
 /// A component under construction.
 #[derive(Clone)]
@@ -27,15 +43,25 @@ pub struct Guest {
     pub tools: Vec<Tool>,
     /// Hooks that it declares.
     pub hooks: Vec<Hook>,
+    /// Plan formats that it declares.
+    pub plan_parsers: Vec<String>,
+    /// Compaction strategies that it declares.
+    pub compressors: Vec<String>,
+    /// Slash commands that it declares.
+    pub commands: Vec<String>,
     /// What it asks for.
     pub requests: Vec<Request>,
     /// `lifetime: session`.
     pub session_lifetime: bool,
+    /// Pages of its memory at the start, 64 KiB each.
+    pub memory_pages: u32,
     exports: Vec<(&'static str, String)>,
     imports: Vec<&'static str>,
     data: Vec<(u32, Vec<u8>)>,
     prelude: String,
     describe: Option<String>,
+    allocate: Option<String>,
+    timers: bool,
 }
 
 impl Guest {
@@ -45,13 +71,19 @@ impl Guest {
             id: id.to_owned(),
             tools: Vec::new(),
             hooks: Vec::new(),
+            plan_parsers: Vec::new(),
+            compressors: Vec::new(),
+            commands: Vec::new(),
             requests: Vec::new(),
             session_lifetime: false,
+            memory_pages: 2,
             exports: Vec::new(),
             imports: Vec::new(),
             data: Vec::new(),
             prelude: String::new(),
             describe: None,
+            allocate: None,
+            timers: false,
         }
     }
 
@@ -67,6 +99,40 @@ impl Guest {
     pub fn gate(mut self, tools: &[&str], body: &str) -> Self {
         self.hooks.push(Hook::before_tool_call(tools));
         self.exports.push(("before-tool-call", body.to_owned()));
+        self
+    }
+
+    /// Declares a plan format; `body` leaves a pointer to the result on the stack.
+    pub fn plan_parser(mut self, name: &str, body: &str) -> Self {
+        self.plan_parsers.push(name.to_owned());
+        self.exports.push(("plan-parser", body.to_owned()));
+        self
+    }
+
+    /// Declares a compaction strategy and asks for the power to compact; `body` leaves a pointer to the result on the stack.
+    pub fn compressor(mut self, name: &str, body: &str) -> Self {
+        self.compressors.push(name.to_owned());
+        self.exports.push(("compressor", body.to_owned()));
+        self.request(Request::Compress)
+    }
+
+    /// Exports the observer; `body` leaves nothing on the stack.
+    pub fn observer(mut self, body: &str) -> Self {
+        self.exports.push(("observer", body.to_owned()));
+        self
+    }
+
+    /// Exports the memory and asks for the power to be one; `body` leaves a pointer to the result on the stack.
+    pub fn memory(mut self, body: &str) -> Self {
+        self.exports.push(("memory", body.to_owned()));
+        self.request(Request::Remember)
+    }
+
+    /// Declares a slash command; `body` leaves a pointer to the result on the stack.
+    pub fn command(mut self, name: &str, body: &str) -> Self {
+        self.commands.push(name.to_owned());
+        self.exports.retain(|(interface, _)| *interface != "commands");
+        self.exports.push(("commands", body.to_owned()));
         self
     }
 
@@ -94,6 +160,30 @@ impl Guest {
         self
     }
 
+    /// Imports WASI's timers as `$timer`, which takes nanoseconds and leaves a pollable, and `$wait`, which takes one.
+    pub fn timers(mut self) -> Self {
+        self.timers = true;
+        self.prelude.push_str(
+            "(import \"wasi:clocks/monotonic-clock@0.2.0\" \"subscribe-duration\" (func $timer (param i64) (result i32)))
+             (import \"wasi:io/poll@0.2.0\" \"[method]pollable.block\" (func $wait (param i32)))",
+        );
+        self
+    }
+
+    /// Replaces the body of the allocator, which gets an old pointer, its size, an alignment and a new size.
+    pub fn allocate_with(mut self, body: &str) -> Self {
+        self.allocate = Some(body.to_owned());
+        self
+    }
+
+    /// Runs `body` after the answer of an exported interface was read; it gets the pointer to that answer.
+    pub fn afterwards(self, interface: &str, body: &str) -> Self {
+        let function = if interface == "tools" { "call" } else { "run" };
+        self.define(&format!(
+            "(func (export \"cabi_post_capstan:extension/{interface}@0.1.0#{function}\") (param i32) {body})"
+        ))
+    }
+
     /// Adds core definitions (functions, globals).
     pub fn define(mut self, wat: &str) -> Self {
         self.prelude.push_str(wat);
@@ -110,6 +200,11 @@ impl Guest {
     pub fn verdict(self, case: u8, text: &str) -> (Self, String) {
         let guest = self.data(256, &pointer_pair(case, 320, text)).data(320, text.as_bytes());
         (guest, "i32.const 256".to_owned())
+    }
+
+    /// A body that answers a text, or with case 1 an error of this text. The layout is a verdict's.
+    pub fn answer(self, case: u8, text: &str) -> (Self, String) {
+        self.verdict(case, text)
     }
 
     /// A body that answers a tool result of one text.
@@ -138,6 +233,11 @@ impl Guest {
         let mut resolve = Resolve::default();
         resolve.push_str("contract.wit", &change(merged(version)?))?;
         let mut world = String::from("package test:guest;\nworld guest {\n");
+        if self.timers {
+            resolve.push_str("io.wit", IO)?;
+            resolve.push_str("clocks.wit", CLOCKS)?;
+            world.push_str("import wasi:io/poll@0.2.0;\nimport wasi:clocks/monotonic-clock@0.2.0;\n");
+        }
         for interface in &self.imports {
             writeln!(world, "import capstan:extension/{interface}@{version};")?;
         }
@@ -157,16 +257,19 @@ impl Guest {
         let (descriptor, root) = descriptor::encode(self, DESCRIPTOR_AT);
         let mut wat = String::from("(module\n");
         wat.push_str(&self.prelude);
-        wat.push_str("(memory (export \"memory\") 2)\n(global $heap (mut i32) (i32.const 65536))\n");
+        writeln!(wat, "(memory (export \"memory\") {})", self.memory_pages)?;
+        wat.push_str("(global $heap (mut i32) (i32.const 65536))\n");
         // A bump allocator that grows the memory when it must.
-        wat.push_str(
-            "(func (export \"cabi_realloc\") (param i32 i32 i32 i32) (result i32) (local $at i32)
-               (local.set $at (i32.and (i32.add (global.get $heap) (i32.const 7)) (i32.const -8)))
+        let allocate = "(local.set $at (i32.and (i32.add (global.get $heap) (i32.const 7)) (i32.const -8)))
                (global.set $heap (i32.add (local.get $at) (local.get 3)))
                (if (i32.gt_u (global.get $heap) (i32.mul (memory.size) (i32.const 65536)))
                  (then (drop (memory.grow (i32.add (i32.div_u (local.get 3) (i32.const 65536)) (i32.const 1))))))
-               (local.get $at))\n",
-        );
+               (local.get $at)";
+        let allocate = self.allocate.as_deref().unwrap_or(allocate);
+        writeln!(
+            wat,
+            "(func (export \"cabi_realloc\") (param i32 i32 i32 i32) (result i32) (local $at i32) {allocate})"
+        )?;
         let default = format!("i32.const {root}");
         let describe = self.describe.as_deref().unwrap_or(&default);
         writeln!(
@@ -174,11 +277,12 @@ impl Guest {
             "(func (export \"capstan:extension/extension@{version}#describe\") (result i32) {describe})"
         )?;
         for (interface, body) in &self.exports {
-            let function = if *interface == "tools" { "call" } else { "run" };
-            writeln!(
-                wat,
-                "(func (export \"capstan:extension/{interface}@{version}#{function}\") {CALL_PARAMETERS} (result i32) {body})"
-            )?;
+            for (function, ty) in functions(interface) {
+                writeln!(
+                    wat,
+                    "(func (export \"capstan:extension/{interface}@{version}#{function}\") {ty} {body})"
+                )?;
+            }
         }
         segment(&mut wat, DESCRIPTOR_AT, &descriptor)?;
         for (at, bytes) in &self.data {
@@ -188,6 +292,12 @@ impl Guest {
         Ok(wat)
     }
 }
+
+/// As much of WASI as a timer needs.
+const IO: &str = "package wasi:io@0.2.0;
+interface poll { resource pollable { block: func(); } }";
+const CLOCKS: &str = "package wasi:clocks@0.2.0;
+interface monotonic-clock { use wasi:io/poll@0.2.0.{pollable}; subscribe-duration: func(when: u64) -> pollable; }";
 
 /// A core module that is no component.
 pub fn core_module() -> Result<Vec<u8>> {

@@ -69,7 +69,12 @@ impl Probe {
             })
             .collect();
         let effective = Effective::of(&requests, &granted.iter().cloned().collect());
-        let settings = ExtensionSettings { config: json!({ "greeting": "hello" }), places, services };
+        let settings = ExtensionSettings {
+            config: json!({ "greeting": "hello" }),
+            places,
+            services,
+            limits: Default::default(),
+        };
         let extension = sandbox.extension(inspect().await?, effective, &settings)?;
         let tool = extension.tools().into_iter().next().context("the probe has a tool")?;
         // So that loading code is no part of what a test measures.

@@ -1,6 +1,14 @@
 //! Files: a guest reaches what was granted and nothing else, by whatever path, link or race it tries.
 //!
 //! Each denial stands beside a control: the same call that the grant allows.
+//!
+//! Reliability cases that are elsewhere: F16 in `files/quota.rs`, F18 in `files/listing.rs`, F19 in `files/protected.rs`, F22
+//! beside the built-in file tools (`host/tools/src/workspace/local_tests.rs`). F11 is a documented limit. Of F23, a full disk
+//! is left to the system: its error passes through as `insufficient-space`, and no test fills a disk.
+
+mod listing;
+mod protected;
+mod quota;
 
 use anyhow::{Context, Result};
 use capstan_engine::LoadProblem;
@@ -559,6 +567,7 @@ async fn a_grant_that_is_a_file_or_out_of_form_is_refused() -> Result<()> {
         config: json!({}),
         places: place.places(),
         services: Default::default(),
+        limits: Default::default(),
     };
     assert!(sandbox()?.extension(inspect().await?, effective, &settings).is_ok());
     assert!(

@@ -10,6 +10,7 @@ use crate::config::{self, Config};
 use crate::home::Home;
 use crate::screen::{self, BAD, GOOD, visible};
 use crate::secrets;
+use crate::usage::Ledger;
 use anyhow::{Context, Result, bail};
 use capstan_engine::{Sandbox, Services};
 use capstan_policy::Grants;
@@ -21,9 +22,13 @@ use std::process::ExitCode;
 pub(crate) async fn run(command: ExtCommand) -> Result<ExitCode> {
     let home = Home::find()?;
     match command {
-        ExtCommand::List { json } => {
+        ExtCommand::List { json, usage } => {
             let place = Place::open(home).await?;
-            if json { show::list_json(&place.catalog) } else { show::list(&place.catalog, &place.home) }
+            match (json, usage) {
+                (true, _) => show::list_json(&place.catalog, &Ledger::read(&place.home)),
+                (false, true) => show::usage(&place.catalog, &Ledger::read(&place.home)),
+                (false, false) => show::list(&place.catalog, &place.home),
+            }
         }
         ExtCommand::Inspect { extension, json } => inspect(home, &extension, json).await,
         ExtCommand::Check { files } => check(home, &files).await,
@@ -72,7 +77,7 @@ impl Place {
 /// A file that need not be installed.
 async fn inspect_file(sandbox: &Sandbox, path: &Path) -> Result<Found> {
     let file = sandbox.inspect(path).await?;
-    let about = catalog::About { digest: file.digest, descriptor: file.surface.descriptor.clone() };
+    let about = catalog::About::of(&file);
     Ok(Found { path: path.to_owned(), state: State::Waiting { missing: Vec::new() }, about: Some(about) })
 }
 

@@ -3,8 +3,10 @@
 
 use crate::abi::Interface;
 use crate::bindings::exports::capstan::extension::extension as wit;
+use crate::configuration;
 use crate::error::LoadProblem;
 use crate::import::printable;
+use capstan_policy::program::ProgramRule;
 use capstan_policy::{HttpRule, SecretBinding, name};
 use capstan_ports::extension::{
     Access, Capability, CapabilityRequest, CommandDeclaration, Descriptor, ExtensionId, FailureRule,
@@ -180,6 +182,7 @@ fn schema(subject: &str, text: &str) -> Result<Value, LoadProblem> {
             ),
         ));
     }
+    configuration::compile(&value).map_err(|reason| bad(subject, reason))?;
     Ok(value)
 }
 
@@ -317,9 +320,11 @@ fn grantable(subject: &str, capability: &Capability) -> Result<(), LoadProblem> 
         Capability::Secret { name, endpoint } => {
             SecretBinding::new(name, endpoint).map(drop).map_err(|reason| bad(subject, reason))
         }
+        Capability::Process { program } => {
+            ProgramRule::parse(program).map(drop).map_err(|reason| bad(subject, reason))
+        }
         Capability::Directory { .. }
         | Capability::Environment { .. }
-        | Capability::Process { .. }
         | Capability::Model { .. }
         | Capability::KeyValue { .. }
         | Capability::SessionMemory

@@ -92,6 +92,15 @@ pub enum LoadProblem {
     /// An extension without the interface that says what it is.
     #[error("it does not export `{package}/extension@{version}`, which every extension must", package = crate::abi::PACKAGE, version = crate::abi::VERSION)]
     NoDescriptor,
+    /// Exports an interface under the contract's name that the contract does not have: a misspelt hook, or one of a later
+    /// version.
+    #[error(
+        "it exports `{export}`, which this version does not know; correct the name, or use a newer version of the host"
+    )]
+    UnknownExport {
+        /// The export's name.
+        export: String,
+    },
     /// Wants something that no host function provides.
     #[error("it imports `{import}`, which this host does not provide; extensions may import {package} {version} and WASI 0.2 with wasi:http (no sockets)", package = crate::abi::PACKAGE, version = crate::abi::VERSION)]
     UnknownImport {
@@ -119,8 +128,18 @@ pub enum LoadProblem {
         /// Why, and what to write.
         reason: String,
     },
-    /// A granted directory cannot be given.
-    #[error("a granted directory cannot be used: {source}")]
+    /// The user's configuration of it does not fit its schema.
+    #[error(
+        "[extension.{id}] in the configuration is not valid: {reason}. Mend it; until then the extension stays off"
+    )]
+    Configuration {
+        /// The extension.
+        id: String,
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// A grant cannot be given.
+    #[error("a grant cannot be used: {source}")]
     Grant {
         /// What is wrong with it.
         #[source]

@@ -1,6 +1,14 @@
 //! The host functions of the contract. `log`, `progress`, `cancellation`, `config` and `events` are always there; the
 //! others answer `denied` without their grant, whatever the guest imports.
 
+/// The full name of an interface of WASI, in the version that wasmtime links. Were it another, the functions that replace
+/// wasmtime's would stand beside them instead; the suite of files would notice.
+macro_rules! wasi {
+    ($interface:literal) => {
+        concat!("wasi:", $interface, "@0.2.12")
+    };
+}
+
 mod always;
 mod files;
 mod http;
@@ -12,6 +20,7 @@ mod timers;
 
 pub(crate) use always::printable;
 pub(crate) use http::{BoundSecrets, HttpBudget};
+pub(crate) use model::Accounts;
 
 use crate::bindings;
 use crate::bindings::capstan::extension::types::HostError;
@@ -34,6 +43,11 @@ pub(crate) fn linker(engine: &Engine) -> Result<Linker<State>, EngineError> {
 }
 
 /// The answer to a call without its grant: an error that the extension can handle, never a trap.
-fn denied<T>(capability: &str) -> wasmtime::Result<Result<T, HostError>> {
-    Ok(Err(HostError::Denied(format!("the capability `{capability}` is not granted"))))
+fn not_granted(capability: &str) -> HostError {
+    HostError::Denied(format!("the capability `{capability}` is not granted"))
+}
+
+/// The answer where the program around the engine lends no such service.
+fn not_lent(service: &str) -> HostError {
+    HostError::Failed(format!("this host has no {service} for extensions"))
 }

@@ -1,6 +1,13 @@
-//! What a guest may use in one call, by the role in which it is called.
+//! What a guest may use in one call, by the role in which it is called: the defaults, what a user can make of them, and the
+//! table in the documentation.
 //!
 //! Each number stands beside its reason and the symptom when it is hit.
+
+mod change;
+mod table;
+
+pub use change::{LimitChange, LimitError, LimitTable};
+pub use table::table;
 
 use std::time::Duration;
 
@@ -81,7 +88,8 @@ pub struct Limits {
     pub log_lines: u32,
     /// Bytes of one log line; longer ones are cut.
     pub log_line_bytes: usize,
-    /// Bytes that one call may write to files, all together. Hit: writing fails with `quota`.
+    /// Bytes that one call may write to files, all together; growing a file counts like writing. Hit: this write and every
+    /// later one of the call fails with `quota`.
     pub written_bytes: u64,
     /// Host functions that one call may call. Hit: the call ends.
     pub host_calls: u64,
@@ -90,6 +98,10 @@ pub struct Limits {
 /// The largest file that is considered. The largest real guests (a whole Python) have 18 MB; what is far above is a
 /// mistake or an attack on the compiler.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
+
+/// Entries of one directory listing. What walks a repository meets a few thousand in a folder; a folder with more than this
+/// is a store of something else. Hit: the listing ends with `overflow`.
+pub const MAX_LISTING: usize = 100_000;
 
 /// Captured stdout and stderr of one call, each. Enough for a backtrace; what comes after is dropped.
 pub const MAX_STDIO_BYTES: usize = 64 << 10;
@@ -109,8 +121,15 @@ pub const ASYNC_STACK: usize = 2 << 20;
 /// six gigabytes of address space.
 pub const MAX_CONCURRENT_CALLS: usize = 64;
 
+/// Of these, how many may belong to one extension, so that one with many slow calls does not keep the others waiting.
+pub const MAX_CALLS_OF_ONE: usize = 16;
+
+/// Instances that are kept from call to call (`lifetime: session`), of all extensions together. Each holds a slot of the
+/// instance pool for as long.
+pub const MAX_KEPT: usize = 32;
+
 /// The largest memory that any role may have; the pool's slots are made for it.
-pub const MAX_MEMORY: usize = 256 << 20;
+pub const MAX_MEMORY: usize = 512 << 20;
 
 impl Limits {
     /// The limits of a role.
@@ -133,7 +152,7 @@ impl Limits {
             // Tools do the work: reading a repository, parsing a large file.
             Role::Tool | Role::Command => Self {
                 deadline: Duration::from_secs(30),
-                memory_bytes: MAX_MEMORY,
+                memory_bytes: 256 << 20,
                 table_elements: 100_000,
                 parts: 32,
                 hostcall_bytes: 8 << 20,

@@ -1,12 +1,16 @@
 //! What a store holds while a guest runs: its WASI world, its limits, and the call that it serves.
 
-use crate::import::HttpBudget;
-use crate::limits::Limits;
+use crate::import::{Accounts, HttpBudget};
+use crate::limits::{Limits, Role};
+use crate::quota::Quota;
+use crate::reach::Reach;
 use crate::rights::Rights;
 use crate::services::Services;
+use crate::usage::Meter;
 use crate::wasi::{Captured, Time, Wasi};
 use capstan_ports::session::SessionId;
 use capstan_ports::tool::{NoProgress, Progress};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -27,9 +31,28 @@ pub(crate) struct Identity {
     pub(crate) rights: Arc<Rights>,
     /// Who does it.
     pub(crate) services: Arc<Services>,
+    /// Tokens that it had the model read and write.
+    pub(crate) accounts: Arc<Accounts>,
+    /// What it uses.
+    pub(crate) meter: Arc<Meter>,
 }
 
 impl Identity {
+    /// The same extension as it is called in a role. Where the answer may depend on the question alone it has no right and
+    /// no service. An observer has no ear for its events: observers would hear them, and answer with events for ever.
+    pub(crate) fn in_role(&self, role: Role) -> Self {
+        if role.is_deterministic() {
+            return Self { rights: Arc::default(), services: Arc::default(), ..self.clone() };
+        }
+        match role {
+            Role::Observer => {
+                let services = Services { events: None, ..(*self.services).clone() };
+                Self { services: Arc::new(services), ..self.clone() }
+            }
+            _ => self.clone(),
+        }
+    }
+
     /// An extension that has not said yet what it is: nothing is granted to it and nothing lent.
     pub(crate) fn unnamed() -> Self {
         Self {
@@ -37,6 +60,8 @@ impl Identity {
             config: Arc::from("{}"),
             rights: Arc::default(),
             services: Arc::default(),
+            accounts: Arc::default(),
+            meter: Arc::default(),
         }
     }
 }
@@ -46,6 +71,8 @@ pub(crate) struct Scope {
     pub(crate) identity: Identity,
     /// On whose behalf; empty while the extension describes itself.
     pub(crate) session: SessionId,
+    /// Which turn of the session, where that is known.
+    pub(crate) turn: Option<u32>,
     /// When the call must be over. Host functions that wait take no longer than what is left (reliability 2.2).
     pub(crate) deadline: Instant,
     pub(crate) cancel: CancellationToken,
@@ -55,14 +82,17 @@ pub(crate) struct Scope {
     pub(crate) log_lines_dropped: u32,
     /// What is left of its share of the network.
     pub(crate) http: HttpBudget,
+    /// The first protected path that the guest tried to change.
+    pub(crate) protected_path: Option<PathBuf>,
 }
 
 impl Scope {
     /// One call for this identity; it cannot be cancelled and reports to nobody until the caller says otherwise.
-    pub(crate) fn new(identity: &Identity, session: SessionId, limits: &Limits) -> Self {
+    pub(crate) fn new(identity: Identity, session: SessionId, limits: &Limits) -> Self {
         Self {
-            identity: identity.clone(),
+            identity,
             session,
+            turn: None,
             deadline: Instant::now() + limits.deadline,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),
@@ -70,6 +100,7 @@ impl Scope {
             log_line_bytes: limits.log_line_bytes,
             log_lines_dropped: 0,
             http: HttpBudget::default(),
+            protected_path: None,
         }
     }
 
@@ -88,16 +119,64 @@ pub(crate) struct State {
     pub(crate) limiter: Limiter,
     pub(crate) scope: Scope,
     pub(crate) captured: Captured,
+    /// What the call writes to files.
+    pub(crate) quota: Arc<Quota>,
+    /// Host functions that the call called. Growing a memory and moving text between a guest's own parts count as well.
+    pub(crate) host_calls: u64,
+    host_call_limit: u64,
 }
 
 impl State {
     pub(crate) fn new(wasi: Option<Wasi>, captured: Captured, scope: Scope, limits: &Limits) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.resources);
-        Self { wasi, table, http: WasiHttpCtx::new(), limiter: Limiter::new(limits), scope, captured }
+        Self {
+            wasi,
+            table,
+            http: WasiHttpCtx::new(),
+            limiter: Limiter::new(limits, scope.identity.meter.clone()),
+            scope,
+            captured,
+            quota: Arc::new(Quota::new(limits.written_bytes)),
+            host_calls: 0,
+            host_call_limit: limits.host_calls,
+        }
     }
 
-    /// Whether this is the world of `describe`.
+    /// Starts the next call of an instance that is kept: what a call may use is counted anew.
+    pub(crate) fn begin(&mut self, scope: Scope, limits: &Limits) {
+        self.settle();
+        self.scope = scope;
+        self.quota.renew(limits.written_bytes);
+        self.host_call_limit = limits.host_calls;
+        self.limiter.refused = None;
+    }
+
+    /// Counts a call of a host function.
+    ///
+    /// # Errors
+    /// When it is one too many; the guest ends with it.
+    pub(crate) fn count_host_call(&mut self) -> wasmtime::Result<()> {
+        self.host_calls += 1;
+        if self.host_calls > self.host_call_limit {
+            return Err(wasmtime::Error::new(TooManyHostCalls { limit: self.host_call_limit }));
+        }
+        Ok(())
+    }
+
+    /// Adds what the call used to what its extension used, once.
+    pub(crate) fn settle(&mut self) {
+        let meter = &self.scope.identity.meter;
+        Meter::count(&meter.host_calls, std::mem::take(&mut self.host_calls));
+        Meter::count(&meter.written_bytes, self.quota.settle());
+    }
+
+    /// What of its directories the guest may change.
+    pub(crate) fn reach(&self) -> Reach {
+        self.wasi.as_ref().map(|wasi| wasi.reach.clone()).unwrap_or_default()
+    }
+
+    /// Whether this is the world of `describe` and of the deterministic roles.
     pub(crate) fn time_stands_still(&self) -> bool {
         self.wasi.as_ref().is_some_and(|wasi| wasi.time == Time::StandsStill)
     }
@@ -113,6 +192,13 @@ impl State {
     }
 }
 
+impl Drop for State {
+    // A call that is ended from outside has used something as well.
+    fn drop(&mut self) {
+        self.settle();
+    }
+}
+
 impl WasiView for State {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         let wasi = self.wasi.get_or_insert_with(Wasi::nothing);
@@ -120,9 +206,17 @@ impl WasiView for State {
     }
 }
 
+/// A guest called the host too often in one call.
+#[derive(Debug, thiserror::Error)]
+#[error("it called the host more than {limit} times")]
+pub(crate) struct TooManyHostCalls {
+    pub(crate) limit: u64,
+}
+
 /// Counts linear memory over *all* memories of a store. wasmtime's own limiter looks at each memory alone, so a component
 /// with many memories would multiply its limit.
 pub(crate) struct Limiter {
+    meter: Arc<Meter>,
     memory_limit: usize,
     memory_used: usize,
     last_growth: usize,
@@ -134,8 +228,9 @@ pub(crate) struct Limiter {
 }
 
 impl Limiter {
-    fn new(limits: &Limits) -> Self {
+    fn new(limits: &Limits, meter: Arc<Meter>) -> Self {
         Self {
+            meter,
             memory_limit: limits.memory_bytes,
             memory_used: 0,
             last_growth: 0,
@@ -170,6 +265,7 @@ impl ResourceLimiter for Limiter {
             return Ok(false);
         }
         self.memory_used = wanted;
+        self.meter.memory(wanted);
         self.last_growth = growth;
         Ok(true)
     }

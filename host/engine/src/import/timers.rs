@@ -1,7 +1,7 @@
 //! Timers of `wasi:clocks` in a version of our own; the clocks themselves are set in [`crate::wasi`].
 //!
-//! While a guest describes itself, time stands still. A timer would tell it otherwise: counting how far one gets before it
-//! fires is a clock, and with a clock an extension could describe itself in another way each time.
+//! While a guest describes itself, or plays a part in which it only computes, time stands still. A timer would tell it otherwise: counting how far one gets before it
+//! fires is a clock, and with a clock it could answer in another way each time.
 
 use crate::state::State;
 use wasmtime::StoreContextMut;
@@ -9,13 +9,10 @@ use wasmtime::component::Linker;
 use wasmtime_wasi::clocks::WasiClocksView;
 use wasmtime_wasi::p2::bindings::clocks::monotonic_clock::Host;
 
-/// See [`crate::import::files`] for the version.
-const CLOCK: &str = "wasi:clocks/monotonic-clock@0.2.12";
-
 /// Replaces the two functions in a linker that has all of WASI.
 pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
     linker.allow_shadowing(true);
-    let mut clock = linker.instance(CLOCK)?;
+    let mut clock = linker.instance(wasi!("clocks/monotonic-clock"))?;
     clock.func_wrap("subscribe-duration", |mut store: StoreContextMut<'_, State>, (duration,): (u64,)| {
         let state = store.data_mut();
         let duration = if state.time_stands_still() { 0 } else { duration };
