@@ -9826,12 +9826,16 @@ pub mod exports {
                             .finish()
                     }
                 }
-                /// Addresses for outgoing HTTP.
+                /// Addresses for outgoing HTTP, which goes through `wasi:http`.
+                ///
+                /// Only public addresses are reached, unless the pattern names a literal address, or `localhost`, which means loopback.
+                /// Redirects come back as answers, and nothing is decompressed.
                 #[derive(Clone, PartialEq)]
                 pub struct Endpoint {
-                    /// `scheme://host[:port]`; the host may start with `*.`. The port defaults to the scheme's.
+                    /// `scheme://host[:port]` with scheme `http` or `https`, and no path. The port defaults to the scheme's.
+                    /// `*.example.com` means every host below `example.com`, and not that host itself.
                     pub pattern: _rt::String,
-                    /// Upper-case methods. Empty: `GET` and `HEAD`.
+                    /// Upper-case methods; never `CONNECT` or `TRACE`. Empty: `GET` and `HEAD`.
                     pub methods: _rt::Vec<_rt::String>,
                 }
                 impl ::core::fmt::Debug for Endpoint {
@@ -9846,11 +9850,17 @@ pub mod exports {
                     }
                 }
                 /// A credential that the host puts into requests; the guest only ever holds a placeholder.
+                ///
+                /// The placeholder of the secret `NAME` is the text `{{secret:NAME}}`, alone or inside of the value of a request header, as
+                /// in `Bearer {{secret:NAME}}`. Anywhere else (address, body, another endpoint) it blocks the request. The endpoint also
+                /// needs a grant of its own for HTTP. Where a server sends the value back, the guest sees the placeholder again; for this
+                /// such a server is always asked for answers that are not compressed.
                 #[derive(Clone, PartialEq)]
                 pub struct Secret {
-                    /// The name under which the user stored it.
+                    /// The name under which the user stored it: `[A-Za-z0-9._-]{1,64}`.
                     pub name: _rt::String,
-                    /// The only endpoint toward which the placeholder is replaced.
+                    /// The only endpoint toward which the placeholder is replaced: a pattern without `*.`, and `https` unless it names
+                    /// `localhost` or an inner address.
                     pub endpoint: _rt::String,
                 }
                 impl ::core::fmt::Debug for Secret {
