@@ -1,6 +1,7 @@
 //! The hooks around a tool call: gates before it, amenders after it.
 
-use crate::hooks::{HookChain, Silence, TurnAbort};
+use crate::change;
+use crate::hooks::{About, HookChain, Silence, TurnAbort};
 use crate::result::failure;
 use crate::trace::HookEffect;
 use capstan_ports::hook::HookContext;
@@ -47,57 +48,70 @@ impl HookChain {
         people: &dyn PermissionPort,
     ) -> Gated {
         const STAGE: HookStage = HookStage::BeforeToolCall;
-        for member in self.members(STAGE) {
-            if !member.takes_part(STAGE, &call.name) {
+        let mut members = self.members(STAGE).iter();
+        while let Some(member) = members.next() {
+            if !self.is_asked(member, About::call(STAGE, &call)) {
                 continue;
             }
             let hook = member.hook.as_ref();
-            let verdict = self.ask(member, hook.before_tool_call(context, &call)).await;
-            match verdict.map_err(Silence::into_error) {
-                Ok(GateVerdict::Pass) => self.record(member, STAGE, &call.id, || HookEffect::Passed),
+            let (verdict, took) = self.ask(member, hook.before_tool_call(context, &call)).await;
+            // What ends the gating, and how the record shows it.
+            let (effect, end) = match verdict.map_err(Silence::into_error) {
+                Ok(GateVerdict::Pass) => {
+                    self.record(member, About::call(STAGE, &call).took(took), || HookEffect::Passed);
+                    continue;
+                }
                 Ok(GateVerdict::Rewrite(arguments)) => match revalidate(arguments) {
                     Ok(arguments) => {
+                        self.record(member, About::call(STAGE, &call).took(took), || {
+                            HookEffect::Changed(change::of_arguments(&call.arguments, &arguments))
+                        });
                         call.arguments = arguments;
-                        self.record(member, STAGE, &call.id, || HookEffect::Changed);
+                        continue;
                     }
                     Err(report) => {
                         let name = hook.name();
                         let text =
                             format!("The arguments as the hook {name} rewrote them do not fit. {report}");
-                        self.record(member, STAGE, &call.id, || HookEffect::Failed(text.clone()));
-                        return Gated::Refused(text);
+                        (HookEffect::Failed(text.clone()), Gated::Refused(text))
                     }
                 },
                 Ok(GateVerdict::Block(reason)) => {
                     let reason = if reason.is_empty() { BLOCKED.to_owned() } else { reason };
-                    self.record(member, STAGE, &call.id, || HookEffect::Blocked(reason.clone()));
-                    return Gated::Refused(reason);
+                    (HookEffect::Blocked(reason.clone()), Gated::Refused(reason))
                 }
                 Ok(GateVerdict::Defer(reason)) | Err(HookError::Deferred { reason }) => {
                     if approval == Approval::Given {
-                        self.record(member, STAGE, &call.id, || HookEffect::Asked { allowed: true });
+                        let about = About::call(STAGE, &call).took(took);
+                        self.record(member, about, || HookEffect::Asked { allowed: true });
                         continue;
                     }
-                    self.record(member, STAGE, &call.id, || HookEffect::Deferred(reason.clone()));
-                    return Gated::Deferred(reason);
+                    (HookEffect::Deferred(reason.clone()), Gated::Deferred(reason))
                 }
                 Ok(GateVerdict::Ask(question)) => {
-                    let answer = people.ask(&context.turn, &call, hook.name(), &question).await;
-                    let allowed = answer == Permission::Allow;
-                    self.record(member, STAGE, &call.id, || HookEffect::Asked { allowed });
-                    if let Permission::Deny(reason) = answer {
-                        return Gated::Refused(reason);
+                    match people.ask(&context.turn, &call, hook.name(), &question).await {
+                        Permission::Allow => {
+                            let about = About::call(STAGE, &call).took(took);
+                            self.record(member, about, || HookEffect::Asked { allowed: true });
+                            continue;
+                        }
+                        Permission::Deny(reason) => {
+                            (HookEffect::Asked { allowed: false }, Gated::Refused(reason))
+                        }
                     }
                 }
                 Err(HookError::Aborted { reason }) => {
-                    self.record(member, STAGE, &call.id, || HookEffect::Aborted(reason.clone()));
-                    return Gated::TurnAborted(TurnAbort { hook: hook.name().to_owned(), reason });
+                    let abort = TurnAbort { hook: hook.name().to_owned(), reason: reason.clone() };
+                    (HookEffect::Aborted(reason), Gated::TurnAborted(abort))
                 }
                 Err(failed @ HookError::Failed { .. }) => {
-                    self.record(member, STAGE, &call.id, || HookEffect::Failed(failed.to_string()));
-                    return Gated::Refused(failed.to_string());
+                    (HookEffect::Failed(failed.to_string()), Gated::Refused(failed.to_string()))
                 }
-            }
+            };
+            let about = About::call(STAGE, &call).took(took);
+            self.record(member, about, || effect);
+            self.decided(member, members.as_slice(), about);
+            return end;
         }
         Gated::Pass(call)
     }
@@ -114,18 +128,22 @@ impl HookChain {
         const STAGE: HookStage = HookStage::AfterToolCall;
         let mut abort = None;
         for member in self.members(STAGE).iter().rev() {
-            if !member.takes_part(STAGE, &call.name) {
+            let about = About::call(STAGE, call);
+            if !self.is_asked(member, about) {
                 continue;
             }
-            let answer = self.ask(member, member.hook.after_tool_call(context, call, &outcome)).await;
+            let (answer, took) = self.ask(member, member.hook.after_tool_call(context, call, &outcome)).await;
+            let about = about.took(took);
             match answer.map_err(Silence::into_error) {
-                Ok(None) => self.record(member, STAGE, &call.id, || HookEffect::Passed),
+                Ok(None) => self.record(member, about, || HookEffect::Passed),
                 Ok(Some(amendment)) => {
+                    self.record(member, about, || {
+                        HookEffect::Changed(change::of_outcome(&outcome, &amendment))
+                    });
                     apply(&mut outcome, amendment);
-                    self.record(member, STAGE, &call.id, || HookEffect::Changed);
                 }
                 Err(error) => {
-                    self.record(member, STAGE, &call.id, || HookEffect::Failed(error.to_string()));
+                    self.record(member, about, || HookEffect::Failed(error.to_string()));
                     outcome = failure(error.to_string());
                     if let HookError::Aborted { reason } | HookError::Deferred { reason } = error {
                         let hook = member.hook.name().to_owned();
@@ -141,9 +159,9 @@ impl HookChain {
     pub(crate) async fn tool_error(&self, context: &HookContext, call: &ToolCall, failure: &Failure) {
         const STAGE: HookStage = HookStage::ToolError;
         for member in self.members(STAGE).iter().rev() {
-            if member.takes_part(STAGE, &call.name) {
-                let told = self.ask(member, member.hook.tool_error(context, call, failure)).await;
-                self.told(member, STAGE, &call.id, told);
+            if self.is_asked(member, About::call(STAGE, call)) {
+                let (told, took) = self.ask(member, member.hook.tool_error(context, call, failure)).await;
+                self.told(member, About::call(STAGE, call).took(took), told);
             }
         }
     }
