@@ -8,6 +8,7 @@ use crate::permit::{Permits, Person};
 use crate::{model, screen};
 use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
+use capstan_agent::trace::HookTrace;
 use capstan_agent::{AgentLoopConfig, AgentSession, HookChain, HookRegistry, RetryEvent, ToolRegistry};
 use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
@@ -36,6 +37,8 @@ pub(crate) struct Composed {
     pub(crate) header: Header,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) catalog: Catalog,
+    /// What hooks do.
+    pub(crate) trace: Arc<HookTrace>,
 }
 
 /// What the caller of [`session`] decides besides the flags.
@@ -76,9 +79,9 @@ pub(crate) async fn assemble(
     let (log, header) = open_log(home, plan.which)?;
 
     let mut loop_config = AgentLoopConfig::new(model.clone());
-    loop_config.hooks = Arc::new(HookRegistry::new(HookChain::new(
-        catalog.active.iter().filter_map(capstan_engine::Extension::hook),
-    )));
+    let trace = Arc::new(HookTrace::default());
+    let chain = HookChain::new(catalog.active.iter().filter_map(capstan_engine::Extension::hook));
+    loop_config.hooks = Arc::new(HookRegistry::new(chain.with_trace(trace.clone())));
     let mode = setup.permissions.or(config.permissions).unwrap_or(plan.default_mode);
     loop_config.permissions = Arc::new(Permits::new(mode, plan.person));
     loop_config.limits.max_tool_rounds = setup.max_rounds.or(config.max_rounds);
@@ -90,7 +93,7 @@ pub(crate) async fn assemble(
     session.agent().set_system_prompt(prompt(home, setup, &tools));
     session.agent().set_tool_registry(tools);
     warm_up(&catalog);
-    Ok(Composed { session, header, model, catalog })
+    Ok(Composed { session, header, model, catalog, trace })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.

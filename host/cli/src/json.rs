@@ -1,6 +1,7 @@
 //! `capstan --mode json`: every event of the run as one line of JSON on stdout, in pi's shape.
 
 use crate::args::Args;
+use crate::explain::Explanations;
 use crate::home::Home;
 use crate::{compose, print, screen};
 use anyhow::Result;
@@ -17,7 +18,9 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let composed = compose::session(&home, &args.setup, print::plan(&args)).await?;
     screen::data(&format!("{}\n", composed.header.to_line()?))?;
     composed.session.agent().subscribe(Arc::new(Lines));
-    let turn = print::turn(&composed.session, prompt).await?;
+    let explanations = Explanations::of(&home, &composed);
+    let turn = print::turn(&composed.session, prompt).await;
+    let turn = print::kept(&explanations, turn)?;
     print::finish(&composed.session).await;
     Ok(turn.exit_code())
 }

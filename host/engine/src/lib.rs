@@ -33,6 +33,9 @@ mod ticker;
 mod tool;
 mod wasi;
 
+/// The version of the contract that this host speaks.
+pub const CONTRACT_VERSION: &str = abi::VERSION;
+
 pub use abi::Interface;
 pub use error::{CallError, EngineError, LoadError, LoadProblem};
 pub use extension::{Extension, ExtensionSettings, can_enforce};
