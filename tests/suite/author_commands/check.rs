@@ -14,7 +14,7 @@ async fn report(product: &Product, path: &str, code: i32) -> Result<Value> {
 }
 
 /// The warnings about a file, whatever else there is.
-async fn warnings(product: &Product, path: &str) -> Result<Vec<String>> {
+async fn warnings_of(product: &Product, path: &str) -> Result<Vec<String>> {
     let reports = product.run(&["ext", "check", "--json", path]).await?.json()?;
     Ok(texts(&reports[0], "warnings"))
 }
@@ -78,7 +78,7 @@ async fn what_can_never_be_granted_or_used_is_said() -> Result<()> {
     let warnings = texts(&report(&product, &file(&product, &silent)?, 0).await?, "warnings");
     assert!(warnings[0].contains("key-value") && warnings[0].contains("denied"), "{warnings:?}");
     let asking = silent.request(Request::KeyValue(1000));
-    assert_eq!(warnings(&product, &file(&product, &asking)?).await?, [""; 0]);
+    assert_eq!(warnings_of(&product, &file(&product, &asking)?).await?, [""; 0]);
     Ok(())
 }
 

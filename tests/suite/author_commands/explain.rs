@@ -5,6 +5,7 @@ use anyhow::{Context, Result};
 use capstan_provider::Answer;
 use capstan_provider::scripted::server::ScriptedServer;
 use capstan_tests::guest::{Guest, Request};
+use capstan_tests::probe::built_guest;
 use capstan_tests::product;
 use capstan_tests::product::Product;
 use serde_json::{Value, json};
@@ -131,6 +132,29 @@ async fn a_hook_that_fails_is_shown_with_its_failure() -> Result<()> {
     product.run(&["-p", "go"]).await?.with_code(0);
     let text = product.run(&["ext", "explain", "--last"]).await?.with_code(0).stdout;
     assert!(text.contains("failed: ") && text.contains("trapped"), "{text}");
+    Ok(())
+}
+
+// A rewriter that failed is left out from then on (design, failure rules), and the trace says so.
+#[tokio::test]
+async fn a_rewriter_that_switched_itself_off_is_not_asked_again_and_the_reason_stands_there() -> Result<()> {
+    let server = ScriptedServer::start(Arc::new(|_, _| Answer::text("done"))).await?;
+    let product = product!()?.with_openai(&server.base_url());
+    product.install_bytes("stages.wasm", &std::fs::read(built_guest("stages")?)?)?;
+    product.run(&["ext", "allow", "stages"]).await?.with_code(0);
+    let before_turn = |run: &Value| {
+        let records = run["hooks"].as_array().into_iter().flatten();
+        let mut of_stage = records.filter(|record| record["stage"] == "before-turn");
+        of_stage.next().map(|record| record["effect"].clone()).unwrap_or_default()
+    };
+    product.run_with(&[], "[keep] go\n").await?.with_code(0);
+    assert_eq!(before_turn(&last(&product).await?), json!("passed"));
+    product.run_with(&[], "[trap] go\n").await?.with_code(0);
+    let failed = before_turn(&last(&product).await?);
+    assert!(failed["failed"].as_str().is_some_and(|text| text.contains("trapped")), "{failed}");
+    product.run_with(&[], "[trap] go\n[keep] go\n").await?.with_code(0);
+    let off = before_turn(&last(&product).await?);
+    assert!(off["not-asked"]["off"].as_str().is_some_and(|text| text.contains("trapped")), "{off}");
     Ok(())
 }
 
