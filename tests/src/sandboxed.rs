@@ -36,6 +36,11 @@ impl Place {
         Ok(Self { sandbox, root })
     }
 
+    /// A new, empty place for a built guest, whose compiled code is kept for the next test.
+    pub fn with_cache() -> Result<Self> {
+        Ok(Self { sandbox: crate::probe::sandbox()?, ..Self::new()? })
+    }
+
     /// The workspace, canonical.
     pub fn workspace(&self) -> PathBuf {
         self.places().workspace
@@ -86,8 +91,12 @@ impl Place {
             Granted::Everything => requests.iter().map(|request| request.capability.clone()).collect(),
         };
         let effective = Effective::of(requests, &held);
-        let settings =
-            ExtensionSettings { config: json!({}), places: self.places(), services: Services::default() };
+        let settings = ExtensionSettings {
+            config: json!({}),
+            places: self.places(),
+            services: Services::default(),
+            limits: Default::default(),
+        };
         Ok(self.sandbox.extension(inspected, effective, &settings)?)
     }
 }

@@ -7,6 +7,7 @@ use crate::ending::Outcome;
 use crate::error::AgentError;
 use crate::journal::Journal;
 use crate::listeners::{Listeners, SubscriptionId};
+use crate::observers::Observers;
 use crate::queue::{PendingMessageQueue, QueueMode};
 use crate::registry::ToolRegistry;
 use crate::run::{Decision, Opening, Run};
@@ -121,9 +122,10 @@ impl Agent {
     pub async fn append_custom(&self, message: CustomMessage) -> Result<(), AgentError> {
         let run = self.claim()?;
         let message = Arc::new(Message::Custom(message));
-        Journal::new(self.config().log).record(&message).await?;
+        let config = self.config();
+        Journal::new(config.log).record(&message).await?;
         let sink = AgentSink { inner: &run.inner };
-        let events = Emitter::new(&sink);
+        let events = Emitter::new(&sink).observed_by(&config.observers);
         events.emit_message(&message).await;
         events.failure().map_or(Ok(()), |message| Err(AgentError::Listener { message }))
     }
@@ -306,6 +308,11 @@ impl Agent {
     /// The tools in use. Changes to the registry count from the next round.
     pub fn tools(&self) -> Arc<ToolRegistry> {
         self.inner.settings().tools.clone()
+    }
+
+    /// Who watches turns from beside. Changes count from the next event.
+    pub fn observers(&self) -> Arc<Observers> {
+        self.inner.settings().config.observers.clone()
     }
 
     /// Changes model, hooks, limits and the like; a run in progress keeps what it began with.

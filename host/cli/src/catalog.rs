@@ -9,11 +9,12 @@ use crate::screen;
 use anyhow::{Context, Result};
 use capstan_engine::cache::CacheOptions;
 use capstan_engine::{
-    Extension, ExtensionSettings, Inspected, LoadError, Sandbox, SandboxOptions, Services, can_enforce,
+    Extension, ExtensionSettings, Inspected, Interface, LoadError, Sandbox, SandboxOptions, Services,
+    can_enforce,
 };
 use capstan_policy::{Effective, Grants, Source, Trust, name};
 use capstan_ports::extension::{Capability, CapabilityRequest, Descriptor, Digest};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -37,6 +38,18 @@ pub(crate) struct Found {
 pub(crate) struct About {
     pub(crate) digest: Digest,
     pub(crate) descriptor: Descriptor,
+    /// The parts of the contract that it has.
+    pub(crate) exports: BTreeSet<Interface>,
+}
+
+impl About {
+    pub(crate) fn of(file: &Inspected) -> Self {
+        Self {
+            digest: file.digest,
+            descriptor: file.surface.descriptor.clone(),
+            exports: file.surface.exports.clone(),
+        }
+    }
 }
 
 /// What became of a file.
@@ -176,7 +189,7 @@ pub(crate) async fn scan(
     let clashes = clashes(&inspected, grants);
     let mut active = Vec::new();
     for (source, file) in inspected {
-        let about = About { digest: file.digest, descriptor: file.surface.descriptor.clone() };
+        let about = About::of(&file);
         let path = file.path.clone();
         let trust = grants.trust(source, &about.descriptor.id, &about.digest, &about.descriptor.requests);
         let state = match (clashes.get(&file.digest), trust) {
@@ -231,11 +244,16 @@ fn put_in_force(
             file.path.display()
         );
     }
-    let config = config.extension(file.surface.descriptor.id.as_str())?;
+    let table = config.extension(file.surface.descriptor.id.as_str())?;
     Ok(sandbox.extension(
         file,
         effective,
-        &ExtensionSettings { config, places: home.places(), services: services.clone() },
+        &ExtensionSettings {
+            config: table,
+            places: home.places(),
+            services: services.clone(),
+            limits: config.limits.clone(),
+        },
     )?)
 }
 

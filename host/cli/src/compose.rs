@@ -2,21 +2,25 @@
 
 use crate::args::Setup;
 use crate::catalog::{self, Catalog};
+use crate::commands::Commands;
 use crate::config::{self, Config};
 use crate::home::Home;
 use crate::permit::{Permits, Person};
-use crate::{model, screen};
+use crate::{model, print, roles, screen, usage};
 use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
 use capstan_agent::trace::HookTrace;
-use capstan_agent::{AgentLoopConfig, AgentSession, HookChain, HookRegistry, RetryEvent, ToolRegistry};
+use capstan_agent::{
+    AgentLoopConfig, AgentSession, HookChain, HookRegistry, Observers, RetryEvent, SessionFacts, ToolRegistry,
+};
 use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Access;
 use capstan_ports::message::now_ms;
 use capstan_ports::{Model, SessionLog, Tool};
 use capstan_session::{Header, MemorySession, SessionFile};
-use capstan_tools::{CommandRuntime, LocalCommands, LocalWorkspace, builtin_tools};
+use capstan_storage::KeyValueFiles;
+use capstan_tools::{CommandRuntime, LocalCommands, LocalPrograms, LocalWorkspace, builtin_tools};
 use std::sync::Arc;
 
 /// Which session.
@@ -39,6 +43,15 @@ pub(crate) struct Composed {
     pub(crate) catalog: Catalog,
     /// What hooks do.
     pub(crate) trace: Arc<HookTrace>,
+    pub(crate) commands: Commands,
+}
+
+impl Composed {
+    /// Tells hooks that the session is over and the user what is left open in it, and keeps what extensions used.
+    pub(crate) async fn finish(&self, home: &Home) {
+        print::finish(&self.session).await;
+        usage::keep(home, &self.catalog.active);
+    }
 }
 
 /// What the caller of [`session`] decides besides the flags.
@@ -72,8 +85,15 @@ pub(crate) async fn assemble(
     commands: Arc<dyn CommandRuntime>,
 ) -> Result<Composed> {
     let model = model::choose(setup.model.as_deref(), config)?;
-    let services =
-        Services { storage: Some(home.storage()), model: Some(model.clone()), ..Services::default() };
+    let (facts, observers) = (Arc::new(SessionFacts::default()), Arc::new(Observers::default()));
+    let services = Services {
+        storage: Some(Arc::new(KeyValueFiles::new(home.storage()))),
+        programs: Some(Arc::new(LocalPrograms::new())),
+        model: Some(model.clone()),
+        session_memory: Some(facts.clone()),
+        events: Some(observers.clone()),
+        ..Services::default()
+    };
     let catalog = extensions(home, config, grants, setup, &services).await?;
     let tools = Arc::new(ToolRegistry::with_tools(tools(home, setup, &catalog, commands)?)?);
     let (log, header) = open_log(home, plan.which)?;
@@ -82,18 +102,34 @@ pub(crate) async fn assemble(
     let trace = Arc::new(HookTrace::default());
     let chain = HookChain::new(catalog.active.iter().filter_map(capstan_engine::Extension::hook));
     loop_config.hooks = Arc::new(HookRegistry::new(chain.with_trace(trace.clone())));
+    loop_config.session_memory = Some(facts);
+    loop_config.observers = observers;
     let mode = setup.permissions.or(config.permissions).unwrap_or(plan.default_mode);
     loop_config.permissions = Arc::new(Permits::new(mode, plan.person));
     loop_config.limits.max_tool_rounds = setup.max_rounds.or(config.max_rounds);
     if let Some(retries) = config.max_retries {
         loop_config.retry.max_retries = retries;
     }
+    let roles = roles::choose(&catalog, config, log.id());
+    let commands = Commands::of(&catalog);
+    if !setup.no_extensions {
+        roles.notices.iter().chain(&commands.notices).for_each(|notice| warn(notice));
+    }
+    loop_config.compressor = roles.compressor;
+    for observer in catalog.active.iter().filter_map(|extension| extension.observer(log.id())) {
+        loop_config.observers.add(observer);
+    }
+    if let Some((owner, memory)) = &roles.memory {
+        for tool in roles::memory_tools(owner, memory, &tools.list()) {
+            tools.register(tool)?;
+        }
+    }
     loop_config.on_retry = Some(Arc::new(tell_of_retry));
     let session = AgentSession::open(loop_config, log)?;
     session.agent().set_system_prompt(prompt(home, setup, &tools));
     session.agent().set_tool_registry(tools);
     warm_up(&catalog);
-    Ok(Composed { session, header, model, catalog, trace })
+    Ok(Composed { session, header, model, catalog, trace, commands })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.
@@ -112,10 +148,14 @@ async fn extensions(
     let sandbox = catalog::sandbox(home)?;
     let catalog = catalog::scan(home, config, grants, &setup.extensions, &sandbox, services).await?;
     for notice in catalog.found.iter().filter_map(catalog::Found::notice) {
-        screen::note(&format!("{}capstan:{:#} {}", screen::WARN, screen::WARN, screen::visible(&notice)));
+        warn(&notice);
     }
-    report_unserved(&catalog);
     Ok(catalog)
+}
+
+/// A line on stderr that wants attention. Names in it come from files and extensions.
+fn warn(notice: &str) {
+    screen::note(&format!("{}capstan:{:#} {}", screen::WARN, screen::WARN, screen::visible(notice)));
 }
 
 /// Loads the code of hooks while the model thinks of its first answer, because every tool call will ask them: milliseconds
@@ -129,22 +169,6 @@ fn warm_up(catalog: &Catalog) {
                 tracing::debug!(extension = %extension.id(), %reason, "the code could not be loaded ahead");
             }
         });
-    }
-}
-
-/// Says which parts of an extension this version does not call, rather than to leave them out in silence.
-fn report_unserved(catalog: &Catalog) {
-    for extension in &catalog.active {
-        let exports = extension.inspected().surface.exports.iter();
-        let unserved: Vec<_> =
-            exports.filter(|interface| !interface.is_served()).map(|interface| interface.name()).collect();
-        if !unserved.is_empty() {
-            tracing::warn!(
-                "this version does not call these parts of {}: {}",
-                extension.id(),
-                unserved.join(", ")
-            );
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::home::Home;
 use crate::screen;
 use anyhow::{Context, Result, bail};
+use capstan_engine::{LimitChange, LimitTable};
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Digest;
 use capstan_provider::{Api, ModelOverride, ProviderConfig, Secret, builtin_providers};
@@ -10,6 +11,7 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What the files say. Unknown keys are refused: a misspelt limit would be no limit.
@@ -24,10 +26,16 @@ struct File {
     max_rounds: Option<u32>,
     /// Further tries after a request that failed for a passing reason.
     max_retries: Option<u32>,
+    /// Which extension compacts conversations, where several could: `id` or `id/strategy`.
+    compressor: Option<String>,
+    /// Which extension is the memory, where several could: its id.
+    memory: Option<String>,
     /// Providers by name.
     provider: BTreeMap<String, Provider>,
     /// Tables of extensions by id.
     extension: BTreeMap<String, toml::Table>,
+    /// What extensions may use, by role.
+    limits: BTreeMap<String, LimitChange>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -52,7 +60,11 @@ pub(crate) struct Config {
     pub(crate) permissions: Option<PermissionMode>,
     pub(crate) max_rounds: Option<u32>,
     pub(crate) max_retries: Option<u32>,
+    pub(crate) compressor: Option<String>,
+    pub(crate) memory: Option<String>,
     pub(crate) providers: Vec<ProviderConfig>,
+    /// What a call of an extension may use.
+    pub(crate) limits: Arc<LimitTable>,
     extensions: BTreeMap<String, toml::Table>,
 }
 
@@ -102,7 +114,13 @@ impl Config {
         self.permissions = file.permissions.or(self.permissions);
         self.max_rounds = file.max_rounds.or(self.max_rounds);
         self.max_retries = file.max_retries.or(self.max_retries);
+        self.compressor = file.compressor.or(self.compressor.take());
+        self.memory = file.memory.or(self.memory.take());
         self.extensions.extend(file.extension);
+        for (role, change) in &file.limits {
+            let changed = Arc::make_mut(&mut self.limits).change(role, change);
+            changed.with_context(|| format!("{} is not valid", path.display()))?;
+        }
         for (name, provider) in file.provider {
             self.provider(&name, provider)
                 .with_context(|| format!("{}: [provider.{name}]", path.display()))?;

@@ -59,6 +59,11 @@ impl Home {
         self.data.join("extensions")
     }
 
+    /// What extensions used.
+    pub(crate) fn usage_file(&self) -> PathBuf {
+        self.data.join("usage.json")
+    }
+
     /// What extensions keep of their own.
     pub(crate) fn storage(&self) -> PathBuf {
         self.data.join("storage")

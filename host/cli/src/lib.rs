@@ -1,7 +1,7 @@
 //! The `capstan` command: assembly and the terminal.
 //!
 //! The only crate that sees all others. [`home`] and [`config`] find what the user set, [`catalog`] what extensions there
-//! are and which may run, [`compose`] puts the real ports into an agent session; [`print`], [`json`] and [`repl`] drive it.
+//! are and which may run, [`roles`] and [`commands`] who plays which part, [`compose`] puts the real ports into an agent session; [`print`], [`json`] and [`repl`] drive it.
 //!
 //! A library with one function, so that the suites can build the very same program and drive it.
 //!
@@ -10,6 +10,7 @@
 mod approve;
 mod args;
 mod catalog;
+mod commands;
 mod compose;
 mod config;
 mod demo;
@@ -23,7 +24,9 @@ mod model;
 mod permit;
 mod print;
 mod repl;
+mod roles;
 mod screen;
+mod usage;
 
 use args::{Args, Command, Mode};
 use clap::Parser;

@@ -1,11 +1,14 @@
 //! The interactive session: reads a line, streams the answer, shows tools as they run.
 //!
-//! Ctrl-C ends the running turn, or clears the line; Ctrl-D and SIGTERM leave.
+//! Ctrl-C ends the running turn or command, or clears the line; Ctrl-D and SIGTERM leave. A line that begins with `/` is a
+//! command.
 
+mod command;
 mod progress;
 mod terminal;
 
 use crate::args::{Args, Setup};
+use crate::commands::Input;
 use crate::compose::{self, Composed, Plan};
 use crate::config::Config;
 use crate::explain::Explanations;
@@ -58,20 +61,33 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
         };
         match line {
             Line::Text(text) if text.trim().is_empty() => {}
-            Line::Text(text) => {
-                match print::kept(&explanations, print::turn(&composed.session, text).await) {
-                    Ok(turn) if turn.is_last() => {
-                        terminal.restore();
-                        return Ok(turn.exit_code());
+            Line::Text(text) => match composed.commands.read(&text) {
+                Input::Message(text) => {
+                    match print::kept(&explanations, print::turn(&composed.session, text.to_owned()).await) {
+                        Ok(turn) if turn.is_last() => {
+                            terminal.restore();
+                            return Ok(turn.exit_code());
+                        }
+                        // How it ended is on the screen already; the session goes on.
+                        Ok(turn) => turn.report(),
+                        Err(error) => screen::complain(&error),
                     }
-                    // How it ended is on the screen already; the session goes on.
-                    Ok(turn) => turn.report(),
-                    Err(error) => screen::complain(&error),
                 }
-            }
+                Input::Command(named, arguments) => {
+                    let id = composed.session.id();
+                    if let Some(Stop::Terminate) =
+                        command::run(&*named, id, arguments, &mut terminate).await?
+                    {
+                        terminal.restore();
+                        return Ok(Stop::Terminate.exit_code());
+                    }
+                }
+                Input::Help => screen::show(&composed.commands.list())?,
+                Input::Unknown(name) => command::unknown(name, &composed.commands),
+            },
             Line::Interrupted => {}
             Line::End => {
-                print::finish(&composed.session).await;
+                composed.finish(&home).await;
                 return Ok(ExitCode::SUCCESS);
             }
         }
@@ -107,7 +123,7 @@ fn greet(composed: &Composed) {
     let with =
         if extensions.is_empty() { String::new() } else { format!(", with {}", extensions.join(", ")) };
     screen::note(&format!(
-        "{BOLD}capstan{BOLD:#} {DIM}{}{with}. Ctrl-C stops an answer, Ctrl-D leaves.{DIM:#}",
+        "{BOLD}capstan{BOLD:#} {DIM}{}{with}. Ctrl-C stops an answer, Ctrl-D leaves, /help lists commands.{DIM:#}",
         composed.model.info().full_name()
     ));
 }

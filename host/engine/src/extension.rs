@@ -2,16 +2,18 @@
 
 use crate::abi::Interface;
 use crate::call::{Code, Guest, bounded, failure};
+use crate::configuration;
 use crate::error::{CallError, LoadError, LoadProblem};
 use crate::hook::ComponentHook;
 use crate::inspect::Inspected;
-use crate::limits::{Limits, Role};
+use crate::limits::{LimitTable, Limits, MAX_CALLS_OF_ONE, MAX_KEPT, Role};
 use crate::rights::Rights;
 use crate::sandbox::Sandbox;
 use crate::services::Services;
 use crate::state::{Identity, Scope, State};
 use crate::tool::ComponentTool;
-use crate::wasi::{Captured, World};
+use crate::usage::{Meter, Metered, Usage};
+use crate::wasi::{Captured, World, deterministic_context};
 use capstan_policy::{Effective, Places};
 use capstan_ports::extension::{Capability, Descriptor, ExtensionId, Lifetime, Power};
 use capstan_ports::hook::Hook;
@@ -21,6 +23,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{AcquireError, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use wasmtime::Store;
 use wasmtime::component::Instance;
@@ -34,6 +37,8 @@ pub struct ExtensionSettings {
     pub places: Places,
     /// What the host lends it.
     pub services: Services,
+    /// What its calls may use.
+    pub limits: Arc<LimitTable>,
 }
 
 /// An extension in force. Cloning gives another handle to the same one.
@@ -48,29 +53,42 @@ struct Shared {
     effective: Effective,
     world: World,
     identity: Identity,
-    /// Instances that outlive a call, one a session, only with `lifetime: session`.
-    kept: Mutex<HashMap<SessionId, KeptGuest>>,
+    limits: Arc<LimitTable>,
+    /// Its share of the calls that run at the same time.
+    permits: Semaphore,
+    /// Instances that outlive a call, only with `lifetime: session`.
+    kept: Mutex<HashMap<KeptFor, KeptGuest>>,
 }
 
-type KeptGuest = Arc<tokio::sync::Mutex<Option<Guest>>>;
+/// One a session, and one more for its observer: calls of one instance wait for each other, and nothing waits for an
+/// observer.
+type KeptFor = (SessionId, bool);
 
-/// Sessions of one process whose instances are kept at the same time; the oldest entries are empty ones.
-const MAX_KEPT: usize = 32;
+type KeptGuest = Arc<tokio::sync::Mutex<Option<Kept>>>;
+
+/// An instance between two calls, and the room that it takes.
+struct Kept {
+    guest: Guest,
+    _room: OwnedSemaphorePermit,
+}
 
 /// Whether this host version can enforce a capability. One that it cannot is refused when it is to be granted, not ignored.
 pub fn can_enforce(capability: &Capability) -> bool {
     match capability {
-        Capability::Directory { .. } | Capability::Environment { .. } => true,
-        Capability::Power { power } => match power {
-            Power::RewriteArguments | Power::RewriteResult | Power::RewriteContext => true,
-            Power::Compress | Power::Remember => false,
-        },
-        Capability::Http { .. }
-        | Capability::Secret { .. }
+        Capability::Directory { .. }
+        | Capability::Environment { .. }
         | Capability::Process { .. }
         | Capability::Model { .. }
         | Capability::KeyValue { .. }
-        | Capability::SessionMemory => false,
+        | Capability::SessionMemory => true,
+        Capability::Power { power } => match power {
+            Power::RewriteArguments
+            | Power::RewriteResult
+            | Power::RewriteContext
+            | Power::Compress
+            | Power::Remember => true,
+        },
+        Capability::Http { .. } | Capability::Secret { .. } => false,
     }
 }
 
@@ -78,8 +96,8 @@ impl Sandbox {
     /// Puts an extension into force with exactly these capabilities.
     ///
     /// # Errors
-    /// When a granted directory does not exist or would reach the host's own files, and when something is granted that this
-    /// version cannot enforce.
+    /// When a granted directory does not exist or would reach the host's own files, when the configuration does not fit the
+    /// extension's schema, and when something is granted that this version cannot enforce.
     pub fn extension(
         &self,
         inspected: Inspected,
@@ -90,15 +108,22 @@ impl Sandbox {
         if let Some(capability) = effective.iter().find(|capability| !can_enforce(capability)) {
             return Err(unusable(LoadProblem::Unenforceable { capability: capability.clone() }));
         }
+        let descriptor = &inspected.surface.descriptor;
+        configuration::check(descriptor.id.as_str(), descriptor.config_schema.as_ref(), &settings.config)
+            .map_err(unusable)?;
         let world = World::of(&effective, &settings.places).map_err(unusable)?;
         let shared = Shared {
             sandbox: self.clone(),
             identity: Identity {
                 extension: Arc::from(inspected.surface.descriptor.id.as_str()),
                 config: Arc::from(settings.config.to_string()),
-                rights: Arc::new(Rights::of(&effective).map_err(unusable)?),
+                rights: Arc::new(Rights::of(&effective, &world).map_err(unusable)?),
                 services: Arc::new(settings.services.clone()),
+                accounts: Arc::default(),
+                meter: Arc::default(),
             },
+            limits: settings.limits.clone(),
+            permits: Semaphore::new(MAX_CALLS_OF_ONE),
             inspected,
             effective,
             world,
@@ -141,12 +166,27 @@ impl Extension {
             .then(|| Arc::new(ComponentHook::new(self.clone())) as Arc<dyn Hook>)
     }
 
+    /// What it has used since it was put into force.
+    pub fn usage(&self) -> Usage {
+        self.shared.identity.meter.read()
+    }
+
     pub(crate) fn exports(&self, interface: Interface) -> bool {
         self.shared.inspected.surface.exports.contains(&interface)
     }
 
     pub(crate) fn has_power(&self, power: Power) -> bool {
         self.shared.effective.has_power(power)
+    }
+
+    /// What it may use in a role.
+    pub(crate) fn limits(&self, role: Role) -> &Limits {
+        self.shared.limits.of(role)
+    }
+
+    /// Begins a new budget of what is counted by turn.
+    pub(crate) fn begin_budget(&self, session: &SessionId) {
+        self.shared.identity.accounts.close(session);
     }
 
     /// Loads the code ahead of the first call, so that this call does not pay for it.
@@ -171,62 +211,117 @@ impl Extension {
         F: for<'g> FnOnce(&'g mut Store<State>, &'g Instance, &'g Code) -> BoxFuture<'g, wasmtime::Result<R>>
             + Send,
     {
-        let limits = Limits::of(role);
+        let shared = &*self.shared;
+        let meter = &*shared.identity.meter;
+        Meter::count(&meter.calls, 1);
+        let answer = self.call_within(role, caller, work).await;
+        Meter::count(&meter.failures, answer.is_err().into());
+        answer
+    }
+
+    async fn call_within<R, F>(&self, role: Role, caller: Caller<'_>, work: F) -> Result<R, CallError>
+    where
+        F: for<'g> FnOnce(&'g mut Store<State>, &'g Instance, &'g Code) -> BoxFuture<'g, wasmtime::Result<R>>
+            + Send,
+    {
+        let (shared, cancel, limits) = (&*self.shared, caller.cancel, self.limits(role));
         if caller.input_bytes > limits.input_bytes {
             return Err(CallError::Exhausted {
                 resource: "input",
                 limit: format!("{} MiB, the call has {} bytes", limits.input_bytes >> 20, caller.input_bytes),
             });
         }
-        // Outside the deadline: loading code and waiting for a slot are no doing of the guest.
+        // Outside the deadline: loading code and waiting for a turn are no doing of the guest. An instance that serves one call
+        // after another is waited for first, so that those who wait for it take no turn from others. Semaphores are fair.
         let code = self.code().await?;
-        let _permit = self
-            .shared
-            .sandbox
-            .permits()
-            .acquire()
-            .await
-            .map_err(|closed| CallError::NotStarted { reason: closed.to_string() })?;
-        let mut scope = Scope::new(&self.shared.identity, caller.session.clone(), &limits);
-        scope.cancel = caller.cancel.clone();
+        let slot = match (role.is_deterministic(), self.descriptor().lifetime) {
+            (true, _) | (_, Lifetime::Call) => None,
+            (false, Lifetime::Session) => {
+                let kept = self.kept((caller.session.clone(), role == Role::Observer));
+                Some(kept.lock_owned().await)
+            }
+        };
+        let closed = |closed: AcquireError| CallError::NotStarted { reason: closed.to_string() };
+        let _share = shared.permits.acquire().await.map_err(closed)?;
+        let _turn = shared.sandbox.permits().acquire().await.map_err(closed)?;
+        let mut scope = Scope::new(shared.identity.in_role(role), caller.session.clone(), limits);
+        scope.turn = caller.turn;
+        scope.cancel = cancel.clone();
         if let Some(progress) = caller.progress {
             scope.progress = progress;
         }
+        Meter::count(&shared.identity.meter.input_bytes, caller.input_bytes as u64);
         let run = async {
-            match self.descriptor().lifetime {
-                Lifetime::Call => {
-                    let mut guest = self.instantiate(&code, scope, &limits).await?;
+            match slot {
+                None => {
+                    let mut guest = self.instantiate(role, &code, scope, limits).await?;
                     self.finish(work(&mut guest.store, &guest.instance, &code).await, &mut guest)
                 }
-                Lifetime::Session => {
-                    let kept = self.kept(caller.session);
-                    let mut slot = kept.lock().await;
-                    // Taken out while it works: whatever goes wrong, the slot is empty and the next call starts afresh.
-                    let mut guest = match slot.take() {
-                        Some(mut guest) => {
-                            guest.store.data_mut().scope = scope;
-                            guest.store.set_epoch_deadline(1);
-                            guest
-                        }
-                        None => self.instantiate(&code, scope, &limits).await?,
-                    };
-                    let result =
-                        self.finish(work(&mut guest.store, &guest.instance, &code).await, &mut guest);
-                    if result.is_ok() {
-                        *slot = Some(guest);
-                    }
-                    result
-                }
+                Some(slot) => self.run_kept(role, slot, &code, scope, limits, work).await,
             }
         };
-        bounded(limits.deadline, caller.cancel, run).await
+        bounded(limits.deadline, cancel, Metered::new(run, &shared.identity.meter)).await
     }
 
-    async fn instantiate(&self, code: &Code, scope: Scope, limits: &Limits) -> Result<Guest, CallError> {
+    async fn run_kept<R, F>(
+        &self,
+        role: Role,
+        mut slot: OwnedMutexGuard<Option<Kept>>,
+        code: &Code,
+        scope: Scope,
+        limits: &Limits,
+        work: F,
+    ) -> Result<R, CallError>
+    where
+        F: for<'g> FnOnce(&'g mut Store<State>, &'g Instance, &'g Code) -> BoxFuture<'g, wasmtime::Result<R>>
+            + Send,
+    {
+        // Taken out while it works: whatever goes wrong, the slot is empty and the next call starts afresh.
+        let mut kept = match slot.take() {
+            Some(mut kept) => {
+                kept.guest.store.data_mut().scope = scope;
+                kept.guest.store.set_epoch_deadline(1);
+                kept
+            }
+            None => {
+                let _room = self.room()?;
+                Kept { guest: self.instantiate(role, code, scope, limits).await?, _room }
+            }
+        };
+        let guest = &mut kept.guest;
+        let result = self.finish(work(&mut guest.store, &guest.instance, code).await, guest);
+        if result.is_ok() {
+            *slot = Some(kept);
+        }
+        result
+    }
+
+    /// Room for one more kept instance; where there is none, this extension's idle ones make some.
+    fn room(&self) -> Result<OwnedSemaphorePermit, CallError> {
+        let all = self.shared.sandbox.kept();
+        if let Ok(room) = all.clone().try_acquire_owned() {
+            return Ok(room);
+        }
+        let mut kept = self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|_, slot| Arc::strong_count(slot) > 1);
+        all.clone().try_acquire_owned().map_err(|_full| CallError::Exhausted {
+            resource: "instances that are kept for a session",
+            limit: format!("{MAX_KEPT} of all extensions"),
+        })
+    }
+
+    async fn instantiate(
+        &self,
+        role: Role,
+        code: &Code,
+        scope: Scope,
+        limits: &Limits,
+    ) -> Result<Guest, CallError> {
         let captured = Captured::default();
-        let wasi = match code.imports_wasi {
-            true => Some(self.shared.world.context(&captured)?),
-            false => None,
+        let wasi = match (code.imports_wasi, role.is_deterministic()) {
+            (true, false) => Some(self.shared.world.context(&captured)?),
+            (true, true) => Some(deterministic_context(&captured)),
+            (false, _) => None,
         };
         code.instantiate(self.shared.sandbox.engine(), State::new(wasi, captured, scope, limits), limits)
             .await
@@ -252,19 +347,17 @@ impl Extension {
         result
     }
 
-    fn kept(&self, session: &SessionId) -> KeptGuest {
+    fn kept(&self, wanted: KeptFor) -> KeptGuest {
         let mut kept = self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MAX_KEPT && !kept.contains_key(session) {
-            // Entries that nobody holds at the moment belong to sessions that are idle; their state may go.
-            kept.retain(|_, guest| Arc::strong_count(guest) > 1);
-        }
-        kept.entry(session.clone()).or_default().clone()
+        kept.entry(wanted).or_default().clone()
     }
 }
 
 /// On whose behalf a guest is called.
 pub(crate) struct Caller<'a> {
     pub(crate) session: &'a SessionId,
+    /// Which turn of the session; `None` where nobody knows, and outside of turns.
+    pub(crate) turn: Option<u32>,
     pub(crate) cancel: &'a CancellationToken,
     pub(crate) progress: Option<Arc<dyn Progress>>,
     /// Bytes that the call hands to the guest.

@@ -3,7 +3,7 @@
 //! The only crate that links wasmtime; nothing of wasmtime leaves it. A [`Sandbox`] is one compiler and one allocator for
 //! the whole process. [`Sandbox::inspect`] turns bytes into an [`Inspected`] extension (digest, exports, descriptor) without
 //! granting it anything; [`Sandbox::extension`] joins that with the capabilities in force and gives the ports
-//! ([`capstan_ports::Tool`], [`capstan_ports::Hook`]) that the agent sees.
+//! ([`capstan_ports::Tool`], [`capstan_ports::Hook`] and those of `role`) that the agent sees.
 //!
 //! Invariants that hold here:
 //! - A guest gets what its [`capstan_policy::Effective`] set says, built into its WASI context; there is no later check that could be missed.
@@ -15,6 +15,7 @@ mod abi;
 mod bindings;
 pub mod cache;
 mod call;
+mod configuration;
 mod convert;
 mod descriptor;
 mod directory;
@@ -26,11 +27,13 @@ mod inspect;
 pub mod limits;
 mod machine;
 mod rights;
+mod role;
 mod sandbox;
 mod services;
 mod state;
 mod ticker;
 mod tool;
+mod usage;
 mod wasi;
 
 /// The version of the contract that this host speaks.
@@ -40,7 +43,8 @@ pub use abi::Interface;
 pub use error::{CallError, EngineError, LoadError, LoadProblem};
 pub use extension::{Extension, ExtensionSettings, can_enforce};
 pub use inspect::{Inspected, Surface};
-pub use limits::{Limits, Role};
+pub use limits::{LimitChange, LimitError, LimitTable, Limits, Role};
 pub use machine::Allocation;
 pub use sandbox::{Sandbox, SandboxOptions};
 pub use services::{Secrets, Services};
+pub use usage::Usage;

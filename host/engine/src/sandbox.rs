@@ -4,7 +4,7 @@ use crate::cache::{Cache, CacheOptions, Kind};
 use crate::error::EngineError;
 use crate::import;
 use crate::inspect::Surface;
-use crate::limits::MAX_CONCURRENT_CALLS;
+use crate::limits::{MAX_CONCURRENT_CALLS, MAX_KEPT};
 use crate::machine::{self, Allocation};
 use crate::state::State;
 use crate::ticker;
@@ -41,6 +41,7 @@ struct Shared {
     linker: Linker<State>,
     cache: Option<Cache>,
     permits: Semaphore,
+    kept: Arc<Semaphore>,
 }
 
 impl Sandbox {
@@ -62,7 +63,8 @@ impl Sandbox {
                 .ok()
         });
         let permits = Semaphore::new(MAX_CONCURRENT_CALLS);
-        Ok(Self { shared: Arc::new(Shared { engine, allocation, linker, cache, permits }) })
+        let kept = Arc::new(Semaphore::new(MAX_KEPT));
+        Ok(Self { shared: Arc::new(Shared { engine, allocation, linker, cache, permits, kept }) })
     }
 
     /// How instances get their memory on this machine.
@@ -85,6 +87,11 @@ impl Sandbox {
 
     pub(crate) fn permits(&self) -> &Semaphore {
         &self.shared.permits
+    }
+
+    /// Room for instances that outlive a call.
+    pub(crate) fn kept(&self) -> &Arc<Semaphore> {
+        &self.shared.kept
     }
 
     /// The surface of these bytes, if it and their code are in the cache.

@@ -1,8 +1,10 @@
 //! What a store holds while a guest runs: its WASI world, its limits, and the call that it serves.
 
-use crate::limits::Limits;
+use crate::import::Accounts;
+use crate::limits::{Limits, Role};
 use crate::rights::Rights;
 use crate::services::Services;
+use crate::usage::Meter;
 use crate::wasi::{Captured, Time, Wasi};
 use capstan_ports::session::SessionId;
 use capstan_ports::tool::{NoProgress, Progress};
@@ -25,9 +27,28 @@ pub(crate) struct Identity {
     pub(crate) rights: Arc<Rights>,
     /// Who does it.
     pub(crate) services: Arc<Services>,
+    /// Tokens that it had the model read and write.
+    pub(crate) accounts: Arc<Accounts>,
+    /// What it uses.
+    pub(crate) meter: Arc<Meter>,
 }
 
 impl Identity {
+    /// The same extension as it is called in a role. Where the answer may depend on the question alone it has no right and
+    /// no service. An observer has no ear for its events: observers would hear them, and answer with events for ever.
+    pub(crate) fn in_role(&self, role: Role) -> Self {
+        if role.is_deterministic() {
+            return Self { rights: Arc::default(), services: Arc::default(), ..self.clone() };
+        }
+        match role {
+            Role::Observer => {
+                let services = Services { events: None, ..(*self.services).clone() };
+                Self { services: Arc::new(services), ..self.clone() }
+            }
+            _ => self.clone(),
+        }
+    }
+
     /// An extension that has not said yet what it is: nothing is granted to it and nothing lent.
     pub(crate) fn unnamed() -> Self {
         Self {
@@ -35,6 +56,8 @@ impl Identity {
             config: Arc::from("{}"),
             rights: Arc::default(),
             services: Arc::default(),
+            accounts: Arc::default(),
+            meter: Arc::default(),
         }
     }
 }
@@ -44,6 +67,8 @@ pub(crate) struct Scope {
     pub(crate) identity: Identity,
     /// On whose behalf; empty while the extension describes itself.
     pub(crate) session: SessionId,
+    /// Which turn of the session, where that is known.
+    pub(crate) turn: Option<u32>,
     /// When the call must be over. Host functions that wait take no longer than what is left (reliability 2.2).
     pub(crate) deadline: Instant,
     pub(crate) cancel: CancellationToken,
@@ -55,10 +80,11 @@ pub(crate) struct Scope {
 
 impl Scope {
     /// One call for this identity; it cannot be cancelled and reports to nobody until the caller says otherwise.
-    pub(crate) fn new(identity: &Identity, session: SessionId, limits: &Limits) -> Self {
+    pub(crate) fn new(identity: Identity, session: SessionId, limits: &Limits) -> Self {
         Self {
-            identity: identity.clone(),
+            identity,
             session,
+            turn: None,
             deadline: Instant::now() + limits.deadline,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),
@@ -88,10 +114,10 @@ impl State {
     pub(crate) fn new(wasi: Option<Wasi>, captured: Captured, scope: Scope, limits: &Limits) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.resources);
-        Self { wasi, table, limiter: Limiter::new(limits), scope, captured }
+        Self { wasi, table, limiter: Limiter::new(limits, scope.identity.meter.clone()), scope, captured }
     }
 
-    /// Whether this is the world of `describe`.
+    /// Whether this is the world of `describe` and of the deterministic roles.
     pub(crate) fn time_stands_still(&self) -> bool {
         self.wasi.as_ref().is_some_and(|wasi| wasi.time == Time::StandsStill)
     }
@@ -112,6 +138,7 @@ impl WasiView for State {
 /// Counts linear memory over *all* memories of a store. wasmtime's own limiter looks at each memory alone, so a component
 /// with many memories would multiply its limit.
 pub(crate) struct Limiter {
+    meter: Arc<Meter>,
     memory_limit: usize,
     memory_used: usize,
     last_growth: usize,
@@ -123,8 +150,9 @@ pub(crate) struct Limiter {
 }
 
 impl Limiter {
-    fn new(limits: &Limits) -> Self {
+    fn new(limits: &Limits, meter: Arc<Meter>) -> Self {
         Self {
+            meter,
             memory_limit: limits.memory_bytes,
             memory_used: 0,
             last_growth: 0,
@@ -159,6 +187,7 @@ impl ResourceLimiter for Limiter {
             return Ok(false);
         }
         self.memory_used = wanted;
+        self.meter.memory(wanted);
         self.last_growth = growth;
         Ok(true)
     }

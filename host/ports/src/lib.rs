@@ -6,8 +6,8 @@
 //!
 //! Reading order: [`message`] (what is said), [`event`] and [`turn_event`] (what a screen and an observer see), then the
 //! ports: [`model`] and [`chat`], [`tool`] and [`provided`], [`hook`], [`permission`], [`session`] and [`store`],
-//! [`compressor`], [`memory`] and [`session_memory`], [`command`], [`program`], [`price`]; last [`extension`] (what a
-//! component declares).
+//! [`compressor`], [`memory`], [`session_memory`] and [`storage`], [`plan`], [`command`], [`program`], [`price`]; last
+//! [`extension`] (what a component declares).
 
 pub mod chat;
 pub mod command;
@@ -20,11 +20,13 @@ pub mod memory;
 pub mod message;
 pub mod model;
 pub mod permission;
+pub mod plan;
 pub mod price;
 pub mod program;
 pub mod provided;
 pub mod session;
 pub mod session_memory;
+pub mod storage;
 pub mod store;
 pub mod tool;
 pub mod turn_event;
@@ -51,6 +53,7 @@ pub use model::{
     ThinkingLevel, ToolChoice,
 };
 pub use permission::{CallAccess, Permission, PermissionPort};
+pub use plan::{Plan, PlanParseError, PlanParser, PlanProblem, Step};
 pub use price::{NoPrices, Price, PriceTable};
 pub use program::{ProgramError, ProgramOutcome, ProgramRequest, ProgramRunner};
 pub use provided::{
@@ -59,6 +62,7 @@ pub use provided::{
 };
 pub use session::{EntryId, SessionError, SessionId, SessionLog};
 pub use session_memory::SessionMemoryPort;
+pub use storage::{StorageError, StoragePort};
 pub use store::{Session, SessionStore};
 pub use tool::{Execution, Progress, Tool, ToolContext, ToolDefinition, ToolError, ToolOutcome, TurnContext};
 pub use turn_event::{NoopObserver, ObserverPort, TurnEvent, TurnEventSink};

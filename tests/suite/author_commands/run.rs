@@ -170,7 +170,7 @@ async fn the_configuration_comes_from_the_flag_or_from_the_installed_ones_table(
     product.configure("[[extension.command-guard.block]]\npattern = \"make *\"\nreason = \"r\"\n")?;
     assert_eq!(run(&product, "command-guard", &ask(""), 0).await?.json()?["verdict"], "block");
     let wrong = run(&product, "command-guard", &ask(r#"{"blok": []}"#), 1).await?;
-    assert!(wrong.stderr.contains("does not fit"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("blok"), "{}", wrong.stderr);
     Ok(())
 }
 

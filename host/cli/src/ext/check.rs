@@ -4,7 +4,6 @@
 //! only told.
 
 use super::Place;
-use super::trial::fits;
 use crate::approve;
 use crate::catalog::{self, State};
 use crate::config::{self, Config};
@@ -12,9 +11,8 @@ use crate::home::Home;
 use crate::screen::{self, BAD, DIM, GOOD, WARN, visible};
 use anyhow::Result;
 use capstan_engine::{Inspected, Interface, Sandbox};
-use capstan_ports::extension::{Capability, Descriptor, Power};
+use capstan_ports::extension::{Capability, Power};
 use serde::Serialize;
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -60,7 +58,7 @@ pub(super) async fn run(home: Home, files: &[PathBuf], as_json: bool) -> Result<
             };
             report.state = Some(found.state.word().to_owned());
             if let (State::Broken(reason), Some(_)) = (&found.state, &found.about)
-                && !report.problems.contains(reason)
+                && !report.problems.iter().any(|problem| reason.contains(problem.as_str()))
             {
                 report.problems.push(reason.clone());
             } else if !matches!(found.state, State::Broken(_)) {
@@ -112,7 +110,7 @@ impl Report {
 /// Everything about one file.
 async fn file(sandbox: &Sandbox, path: &Path, home: &Home, config: &Config) -> Report {
     let mut report = Report::of(path);
-    // Loading holds it to the form: header, validation, contract version, imports, descriptor, schemas' form, globs.
+    // Loading holds it to the form: header, validation, contract version, imports, descriptor, schemas, globs.
     let file = match sandbox.inspect(path).await {
         Ok(file) => file,
         Err(error) => {
@@ -123,29 +121,14 @@ async fn file(sandbox: &Sandbox, path: &Path, home: &Home, config: &Config) -> R
     let descriptor = &file.surface.descriptor;
     report.name = Some(descriptor.id.to_string());
     report.bytes = Some(file.bytes);
-    schemas(descriptor, &mut report);
     requests(&file, home, &mut report);
     imports(&file, &mut report);
     size(&file, &mut report);
-    table(descriptor, config, &mut report);
+    table(&file, config, &mut report);
     for export in &file.surface.other_exports {
         report.notes.push(format!("it exports `{export}`, which no host calls"));
     }
-    let unserved = file.surface.exports.iter().filter(|interface| !interface.is_served());
-    for interface in unserved {
-        report.notes.push(format!("this version does not call its `{}`", interface.name()));
-    }
     report
-}
-
-fn schemas(descriptor: &Descriptor, report: &mut Report) {
-    let tools = descriptor.tools.iter().map(|tool| (format!("the tool {}", tool.name), &tool.parameters));
-    let config = descriptor.config_schema.iter().map(|schema| ("the configuration".to_owned(), schema));
-    for (subject, schema) in tools.chain(config) {
-        if let Err(reason) = jsonschema::options().offline().build(schema) {
-            report.problems.push(format!("the schema of {subject} is not valid: {reason}"));
-        }
-    }
 }
 
 fn requests(file: &Inspected, home: &Home, report: &mut Report) {
@@ -257,32 +240,13 @@ fn is_script(path: &Path) -> bool {
     }
 }
 
-/// The user's table for it, if there is one.
-fn table(descriptor: &Descriptor, config: &Config, report: &mut Report) {
-    let id = descriptor.id.as_str();
-    let table = match config.extension(id) {
+/// The user's table for it, or that it has none.
+fn table(file: &Inspected, config: &Config, report: &mut Report) {
+    let table = match config.extension(file.surface.descriptor.id.as_str()) {
         Ok(table) => table,
         Err(error) => return report.problems.push(screen::whole(&error)),
     };
-    match &descriptor.config_schema {
-        Some(schema) => {
-            if let Err(error) = fits(schema, &table) {
-                let what = if table == json!({}) {
-                    format!("it needs a table [extension.{id}] in the configuration")
-                } else {
-                    format!("the table [extension.{id}] does not fit")
-                };
-                report.problems.push(format!("{what}: {}", screen::whole(&error)));
-            }
-        }
-        None if table
-            .as_object()
-            .is_some_and(|fields: &serde_json::Map<String, Value>| !fields.is_empty()) =>
-        {
-            report
-                .notes
-                .push(format!("it states no schema, so the table [extension.{id}] cannot be checked"));
-        }
-        None => {}
+    if let Err(problem) = file.takes(&table) {
+        report.problems.push(problem.to_string());
     }
 }

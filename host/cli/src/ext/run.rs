@@ -24,19 +24,20 @@ use tokio_util::sync::CancellationToken;
 
 /// Runs the call and shows what came of it: 0 for a result or a verdict, 1 for an error.
 pub(super) async fn run(home: Home, options: RunOptions) -> Result<ExitCode> {
-    let (sandbox, file, table) = find(&home, &options.extension).await?;
+    let user = Config::load(&home, &config::load_grants(&home)?)?;
+    let (sandbox, file, table) = find(&home, &user, &options.extension).await?;
     let config = match &options.config {
         Some(text) => json_from(text, "--config")?,
         None => table,
     };
     ensure!(config.is_object(), "--config must be a JSON object");
-    let storage = tempfile::tempdir().context("there is no temporary folder for its storage")?;
+    let own = tempfile::tempdir().context("there is no temporary folder for its storage")?;
     let (places, workspace) = match options.dir.as_deref().map(folder).transpose()? {
         Some((folder, access)) => (Places { workspace: folder, ..home.places() }, Some(access)),
         None => (home.places(), None),
     };
-    let given = Given { allow: options.allow, workspace, places, config, storage: storage.path().to_owned() };
-    trial::takes(&file, &given.config)?;
+    let storage = own.path().to_owned();
+    let given = Given { allow: options.allow, workspace, places, config, storage, limits: user.limits };
     let extension = trial::put_in_force(&sandbox, file, given)?;
     // The code is loaded before the clock starts: a first compilation is not the call's doing.
     extension.prepare().await?;
@@ -89,7 +90,11 @@ fn failed(text: String) -> (Value, bool, String) {
 }
 
 /// The file, and its configuration table where it is installed.
-async fn find(home: &Home, extension: &str) -> Result<(capstan_engine::Sandbox, Inspected, Value)> {
+async fn find(
+    home: &Home,
+    user: &Config,
+    extension: &str,
+) -> Result<(capstan_engine::Sandbox, Inspected, Value)> {
     let path = Path::new(extension);
     if path.extension().is_some_and(|ending| ending == "wasm") {
         let sandbox = catalog::sandbox(home)?;
@@ -99,8 +104,7 @@ async fn find(home: &Home, extension: &str) -> Result<(capstan_engine::Sandbox, 
     let place = Place::open(home.clone()).await?;
     let path = place.find(extension)?.path.clone();
     let file = place.sandbox.inspect(&path).await?;
-    let config = Config::load(home, &config::load_grants(home)?)?;
-    let table = config.extension(file.surface.descriptor.id.as_str())?;
+    let table = user.extension(file.surface.descriptor.id.as_str())?;
     Ok((place.sandbox, file, table))
 }
 

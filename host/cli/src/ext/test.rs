@@ -126,11 +126,12 @@ async fn ask(
     let what = case.ask()?;
     case.furnish(&places.workspace)?;
     let file = sandbox.inspect(wasm).await?;
-    if let Err(error) = trial::takes(&file, &case.config) {
-        return Ok(Outcome::Failure(screen::whole(&error)));
+    // That a table is refused is something to test.
+    if let Err(problem) = file.takes(&case.config) {
+        return Ok(Outcome::Failure(problem.to_string()));
     }
-    let given =
-        Given { allow: case.allow.clone(), workspace: None, places, config: case.config.clone(), storage };
+    let (allow, config) = (case.allow.clone(), case.config.clone());
+    let given = Given { allow, workspace: None, places, config, storage, limits: Arc::default() };
     let extension = trial::put_in_force(sandbox, file, given)?;
     // A test must give the same anywhere, and must not touch what is not its own.
     let elsewhere = extension.effective().iter().find(|capability| !trial::is_repeatable(capability));

@@ -2,7 +2,9 @@
 //! what the author grants, and neither a model nor a session.
 
 use anyhow::{Context, Result, bail, ensure};
+use capstan_agent::SessionFacts;
 use capstan_agent::arguments::ArgumentSchema;
+use capstan_engine::limits::LimitTable;
 use capstan_engine::{Extension, ExtensionSettings, Inspected, Sandbox, Services, can_enforce};
 use capstan_policy::{Effective, Places};
 use capstan_ports::extension::{Access, Capability};
@@ -10,6 +12,8 @@ use capstan_ports::message::ToolCall;
 use capstan_ports::session::SessionId;
 use capstan_ports::tool::{Progress, ToolContext, TurnContext};
 use capstan_ports::{Tool, ToolOutcome};
+use capstan_storage::KeyValueFiles;
+use capstan_tools::LocalPrograms;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -28,23 +32,28 @@ pub(super) struct Given {
     pub(super) config: Value,
     /// Where its storage lies.
     pub(super) storage: PathBuf,
+    /// What its call may use.
+    pub(super) limits: Arc<LimitTable>,
 }
 
 /// Puts an extension into force with what is given and nothing else.
 ///
 /// # Errors
-/// When something is to be granted that it does not ask for or that this version cannot enforce, and when a granted directory
-/// cannot be given.
+/// When something is to be granted that it does not ask for or that this version cannot enforce, when its configuration does
+/// not fit its schema, and when a granted directory cannot be given.
 pub(super) fn put_in_force(sandbox: &Sandbox, file: Inspected, given: Given) -> Result<Extension> {
     let descriptor = &file.surface.descriptor;
     let granted = granted(descriptor.requests.iter().map(|request| &request.capability), &given)?;
     let effective = Effective::of(&descriptor.requests, &granted);
-    let services = Services { storage: Some(given.storage), ..Services::default() };
-    Ok(sandbox.extension(
-        file,
-        effective,
-        &ExtensionSettings { config: given.config, places: given.places, services },
-    )?)
+    let services = Services {
+        storage: Some(Arc::new(KeyValueFiles::new(given.storage))),
+        programs: Some(Arc::new(LocalPrograms::new())),
+        session_memory: Some(Arc::new(SessionFacts::default())),
+        ..Services::default()
+    };
+    let settings =
+        ExtensionSettings { config: given.config, places: given.places, services, limits: given.limits };
+    Ok(sandbox.extension(file, effective, &settings)?)
 }
 
 fn granted<'a>(
@@ -117,28 +126,6 @@ pub(super) fn is_repeatable(capability: &Capability) -> bool {
         | Capability::Process { .. }
         | Capability::Model { .. } => false,
     }
-}
-
-/// Whether a configuration table is what an extension says it understands.
-pub(super) fn takes(file: &Inspected, config: &Value) -> Result<()> {
-    match &file.surface.descriptor.config_schema {
-        Some(schema) => fits(schema, config).context("its configuration table does not fit"),
-        None => Ok(()),
-    }
-}
-
-/// Whether a value fits a schema; the error names the place.
-pub(super) fn fits(schema: &Value, value: &Value) -> Result<()> {
-    let validator = jsonschema::options().offline().build(schema).context("the schema is not valid")?;
-    let problems: Vec<_> = validator
-        .iter_errors(value)
-        .map(|problem| match problem.instance_path().as_str() {
-            "" => problem.to_string(),
-            place => format!("{}: {problem}", place.trim_start_matches('/')),
-        })
-        .collect();
-    ensure!(problems.is_empty(), "{}", problems.join("; "));
-    Ok(())
 }
 
 /// Where every call of a trial happens.
