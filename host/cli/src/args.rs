@@ -99,6 +99,9 @@ pub(crate) enum Command {
     /// Extensions: what is there, what they ask for, what they may do
     #[command(subcommand)]
     Ext(ExtCommand),
+    /// Credentials that the host puts into requests of extensions; extensions never see them
+    #[command(subcommand)]
+    Secret(SecretCommand),
     /// Check the installation and say what is wrong
     Doctor,
     /// Run the whole machine once on a scripted model: no account, no key
@@ -177,6 +180,23 @@ pub(crate) enum ExtCommand {
     /// Take everything back from an extension and switch it off
     Revoke {
         /// Its id
+        name: String,
+    },
+}
+
+/// `capstan secret …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum SecretCommand {
+    /// Store a secret; its value is read from stdin, without showing it on a terminal
+    Set {
+        /// The name that extensions know it by
+        name: String,
+    },
+    /// List the names of stored secrets
+    List,
+    /// Forget a secret
+    Remove {
+        /// Its name
         name: String,
     },
 }

@@ -6,7 +6,7 @@ use crate::commands::Commands;
 use crate::config::{self, Config};
 use crate::home::Home;
 use crate::permit::{Permits, Person};
-use crate::{model, print, roles, roster, screen, usage};
+use crate::{model, print, roles, roster, screen, secrets, usage};
 use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
 use capstan_agent::trace::HookTrace;
@@ -91,6 +91,7 @@ pub(crate) async fn assemble(
         model: Some(model.clone()),
         session_memory: Some(facts.clone()),
         events: Some(observers.clone()),
+        secrets: secrets::load(home)?,
         ..Services::default()
     };
     let catalog = extensions(home, config, grants, setup, &services).await?;

@@ -18,6 +18,7 @@ use crate::catalog::{self, Catalog, Found, State};
 use crate::config::{self, Config};
 use crate::home::Home;
 use crate::screen::{self, GOOD};
+use crate::secrets;
 use crate::usage::Ledger;
 use anyhow::{Context, Result, bail};
 use capstan_engine::{Sandbox, Services};
@@ -128,6 +129,7 @@ async fn allow(home: Home, name: &str, yes: bool) -> Result<ExitCode> {
         n => format!("{n} of {} granted", about.descriptor.requests.len()),
     };
     screen::note(&format!("{GOOD}allowed{GOOD:#} {name}: {what}"));
+    secrets::remind(&place.home, name, &granted)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The directories of this user and this project.
 #[derive(Debug, Clone)]
 pub(crate) struct Home {
-    /// `config.toml`, `grants.toml`.
+    /// `config.toml`, `grants.toml`, `secrets.toml`.
     pub(crate) config: PathBuf,
     /// `extensions/`, `sessions/`, `cache.key`, the history of the prompt.
     pub(crate) data: PathBuf,
@@ -52,6 +52,11 @@ impl Home {
 
     pub(crate) fn grants_file(&self) -> PathBuf {
         self.config.join("grants.toml")
+    }
+
+    /// What the host puts into requests of extensions.
+    pub(crate) fn secrets_file(&self) -> PathBuf {
+        self.config.join("secrets.toml")
     }
 
     /// The user's extension folder.

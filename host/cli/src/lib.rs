@@ -28,6 +28,7 @@ mod repl;
 mod roles;
 mod roster;
 mod screen;
+mod secrets;
 mod usage;
 
 use args::{Args, Command, Mode};
@@ -74,6 +75,7 @@ async fn on_a_worker(
 async fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
         Some(Command::Ext(command)) => ext::run(command).await,
+        Some(Command::Secret(command)) => secrets::run(&command),
         Some(Command::Doctor) => doctor::run().await,
         Some(Command::Demo(options)) => demo::run(options).await,
         None => match (&args.print, args.mode) {

@@ -15,7 +15,7 @@ use crate::explain::Explanations;
 use crate::home::Home;
 use crate::permit::{Person, Reply};
 use crate::screen::{self, BOLD, DIM};
-use crate::{approve, catalog, config, print};
+use crate::{approve, catalog, config, print, secrets};
 use anyhow::Result;
 use capstan_agent::AgentSession;
 use capstan_engine::Services;
@@ -148,7 +148,9 @@ async fn offer_grants(home: &Home, setup: &Setup, terminal: &Terminal) -> Result
         screen::note(&approve::card(found, about));
         match terminal.line("Allow this? [y/N] ").await? {
             Line::Text(answer) if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") => {
-                if let Err(error) = approve::allow(home, &mut grants, about) {
+                let allowed = approve::allow(home, &mut grants, about)
+                    .and_then(|granted| secrets::remind(home, about.descriptor.id.as_str(), &granted));
+                if let Err(error) = allowed {
                     screen::complain(&error);
                 }
             }

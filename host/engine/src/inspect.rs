@@ -219,8 +219,8 @@ fn is_unknown_of_ours(name: &str) -> bool {
 type Names = (Vec<String>, BTreeSet<Interface>, Vec<String>);
 
 /// Host packages that the linker provides.
-const WASI: [&str; 6] =
-    ["wasi:cli", "wasi:io", "wasi:clocks", "wasi:filesystem", "wasi:random", "wasi:sockets"];
+const WASI: [&str; 7] =
+    ["wasi:cli", "wasi:io", "wasi:clocks", "wasi:filesystem", "wasi:random", "wasi:sockets", "wasi:http"];
 
 fn check_import(name: &str) -> Result<(), LoadProblem> {
     let unknown = || LoadProblem::UnknownImport { import: printable(name, 200) };
