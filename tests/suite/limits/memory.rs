@@ -93,7 +93,6 @@ async fn what_the_limits_do_not_reach_is_not_there() -> Result<()> {
         "(memory 1) (memory 1)",
         "(type $s (struct (field i32)))",
         "(tag)",
-        "(func $f (return_call $f))",
     ] {
         let problem = load_problem(&place, &instances(feature, 1)?).await?;
         assert!(matches!(problem, LoadProblem::Invalid { .. }), "{feature}: {problem}");
