@@ -55,4 +55,5 @@ capstan_sdk::extension! {
         Request::environment("CAPSTAN_PROBE", "To try to read a variable.").optional(),
     ],
     tools: [tool("probe", probe)],
+    config: r#"{"type": "object"}"#.to_owned(),
 }
