@@ -16,6 +16,7 @@ mod compose;
 mod config;
 mod demo;
 mod doctor;
+mod explain;
 mod ext;
 mod home;
 mod json;
@@ -37,7 +38,7 @@ use std::process::ExitCode;
 /// The program.
 pub fn main() -> ExitCode {
     let args = Args::parse();
-    log::start(args.verbose);
+    log::start(args.verbosity());
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(reason) => {

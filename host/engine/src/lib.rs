@@ -39,6 +39,9 @@ mod tool;
 mod usage;
 mod wasi;
 
+/// The version of the contract that this host speaks.
+pub const CONTRACT_VERSION: &str = abi::VERSION;
+
 pub use abi::Interface;
 pub use error::{CallError, EngineError, LoadError, LoadProblem};
 pub use extension::{Extension, ExtensionSettings, can_enforce};
