@@ -56,7 +56,7 @@ async fn a_schema_that_no_validator_takes_is_a_problem() -> Result<()> {
     guest.tools[0].parameters = r#"{"type":"object","properties":{"n":{"type":"nonsense"}}}"#.to_owned();
     let bad = file(&product, &guest)?;
     let problems = texts(&report(&product, &bad, 1).await?, "problems");
-    assert!(problems.len() == 1 && problems[0].contains("the tool work"), "{problems:?}");
+    assert!(problems.len() == 1 && problems[0].contains("tool `work`: parameters"), "{problems:?}");
     Ok(())
 }
 
