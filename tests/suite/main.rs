@@ -14,6 +14,7 @@ mod interactive;
 mod javascript;
 mod limits;
 mod load;
+mod native_hooks;
 mod roles;
 mod services;
 mod stages;

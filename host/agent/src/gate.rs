@@ -1,7 +1,7 @@
 //! The hooks around a tool call: gates before it, amenders after it.
 
 use crate::change;
-use crate::hooks::{About, HookChain, Silence, TurnAbort};
+use crate::hooks::{About, HookChain, Member, Silence, TurnAbort};
 use crate::result::failure;
 use crate::trace::HookEffect;
 use capstan_ports::hook::HookContext;
@@ -9,6 +9,7 @@ use capstan_ports::{
     Amendment, Failure, GateVerdict, HookError, HookStage, Permission, PermissionPort, ToolCall, ToolOutcome,
 };
 use serde_json::Value;
+use std::time::Duration;
 
 /// What a call gets whose gate gave no reason (000-132).
 const BLOCKED: &str = "Tool execution was blocked";
@@ -25,6 +26,9 @@ pub(crate) enum Gated {
     /// The turn ends now.
     TurnAborted(TurnAbort),
 }
+
+/// What ends the gating, and how the record of its hook shows it.
+type Refusal = (HookEffect, Gated);
 
 /// Turns rewritten arguments into valid ones, or says what is wrong with them.
 pub(crate) type Revalidate<'a> = &'a (dyn Fn(Value) -> Result<Value, String> + Sync);
@@ -55,65 +59,96 @@ impl HookChain {
             }
             let hook = member.hook.as_ref();
             let (verdict, took) = self.ask(member, hook.before_tool_call(context, &call)).await;
-            // What ends the gating, and how the record shows it.
-            let (effect, end) = match verdict.map_err(Silence::into_error) {
+            let judged = match verdict.map_err(Silence::into_error) {
                 Ok(GateVerdict::Pass) => {
                     self.record(member, About::call(STAGE, &call).took(took), || HookEffect::Passed);
-                    continue;
+                    Ok(())
                 }
-                Ok(GateVerdict::Rewrite(arguments)) => match revalidate(arguments) {
-                    Ok(arguments) => {
-                        self.record(member, About::call(STAGE, &call).took(took), || {
-                            HookEffect::Changed(change::of_arguments(&call.arguments, &arguments))
-                        });
-                        call.arguments = arguments;
-                        continue;
+                Ok(GateVerdict::Rewrite(arguments)) => {
+                    self.rewrite(member, took, &mut call, arguments, revalidate)
+                }
+                Ok(GateVerdict::RewriteAndAsk { arguments, question }) => {
+                    match self.rewrite(member, took, &mut call, arguments, revalidate) {
+                        Ok(()) => self.put_to_a_person(member, took, context, &call, &question, people).await,
+                        refused => refused,
                     }
-                    Err(report) => {
-                        let name = hook.name();
-                        let text =
-                            format!("The arguments as the hook {name} rewrote them do not fit. {report}");
-                        (HookEffect::Failed(text.clone()), Gated::Refused(text))
-                    }
-                },
+                }
                 Ok(GateVerdict::Block(reason)) => {
                     let reason = if reason.is_empty() { BLOCKED.to_owned() } else { reason };
-                    (HookEffect::Blocked(reason.clone()), Gated::Refused(reason))
+                    Err((HookEffect::Blocked(reason.clone()), Gated::Refused(reason)))
                 }
-                Ok(GateVerdict::Defer(reason)) | Err(HookError::Deferred { reason }) => {
-                    if approval == Approval::Given {
+                Ok(GateVerdict::Defer(reason)) | Err(HookError::Deferred { reason }) => match approval {
+                    Approval::Given => {
                         let about = About::call(STAGE, &call).took(took);
                         self.record(member, about, || HookEffect::Asked { allowed: true });
-                        continue;
+                        Ok(())
                     }
-                    (HookEffect::Deferred(reason.clone()), Gated::Deferred(reason))
-                }
+                    Approval::Open => Err((HookEffect::Deferred(reason.clone()), Gated::Deferred(reason))),
+                },
                 Ok(GateVerdict::Ask(question)) => {
-                    match people.ask(&context.turn, &call, hook.name(), &question).await {
-                        Permission::Allow => {
-                            let about = About::call(STAGE, &call).took(took);
-                            self.record(member, about, || HookEffect::Asked { allowed: true });
-                            continue;
-                        }
-                        Permission::Deny(reason) => {
-                            (HookEffect::Asked { allowed: false }, Gated::Refused(reason))
-                        }
-                    }
+                    self.put_to_a_person(member, took, context, &call, &question, people).await
                 }
                 Err(HookError::Aborted { reason }) => {
                     let abort = TurnAbort { hook: hook.name().to_owned(), reason: reason.clone() };
-                    (HookEffect::Aborted(reason), Gated::TurnAborted(abort))
+                    Err((HookEffect::Aborted(reason), Gated::TurnAborted(abort)))
                 }
                 Err(failed @ HookError::Failed { .. }) => {
-                    (HookEffect::Failed(failed.to_string()), Gated::Refused(failed.to_string()))
+                    Err((HookEffect::Failed(failed.to_string()), Gated::Refused(failed.to_string())))
                 }
             };
-            let about = About::call(STAGE, &call).took(took);
-            self.record(member, about, || effect);
-            self.decided(member, members.as_slice(), about);
-            return end;
+            if let Err((effect, end)) = judged {
+                let about = About::call(STAGE, &call).took(took);
+                self.record(member, about, || effect);
+                self.decided(member, members.as_slice(), about);
+                return end;
+            }
         }
         Gated::Pass(call)
+    }
+
+    /// Puts valid arguments into the call, or refuses it.
+    fn rewrite(
+        &self,
+        member: &Member,
+        took: Duration,
+        call: &mut ToolCall,
+        arguments: Value,
+        revalidate: Revalidate<'_>,
+    ) -> Result<(), Refusal> {
+        match revalidate(arguments) {
+            Ok(arguments) => {
+                self.record(member, About::call(HookStage::BeforeToolCall, call).took(took), || {
+                    HookEffect::Changed(change::of_arguments(&call.arguments, &arguments))
+                });
+                call.arguments = arguments;
+                Ok(())
+            }
+            Err(report) => {
+                let name = member.hook.name();
+                let text = format!("The arguments as the hook {name} rewrote them do not fit. {report}");
+                Err((HookEffect::Failed(text.clone()), Gated::Refused(text)))
+            }
+        }
+    }
+
+    /// Has a person decide about the call as it stands.
+    async fn put_to_a_person(
+        &self,
+        member: &Member,
+        took: Duration,
+        context: &HookContext,
+        call: &ToolCall,
+        question: &str,
+        people: &dyn PermissionPort,
+    ) -> Result<(), Refusal> {
+        match people.ask(&context.turn, call, member.hook.name(), question).await {
+            Permission::Allow => {
+                let about = About::call(HookStage::BeforeToolCall, call).took(took);
+                self.record(member, about, || HookEffect::Asked { allowed: true });
+                Ok(())
+            }
+            Permission::Deny(reason) => Err((HookEffect::Asked { allowed: false }, Gated::Refused(reason))),
+        }
     }
 
     /// Lets hooks change the result of a call that ran, in reverse order: the hook that was first before the call has the
