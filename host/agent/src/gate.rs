@@ -27,9 +27,6 @@ pub(crate) enum Gated {
     TurnAborted(TurnAbort),
 }
 
-/// What ends the gating, and how the record of its hook shows it.
-type Refusal = (HookEffect, Gated);
-
 /// Turns rewritten arguments into valid ones, or says what is wrong with them.
 pub(crate) type Revalidate<'a> = &'a (dyn Fn(Value) -> Result<Value, String> + Sync);
 
@@ -40,6 +37,9 @@ pub(crate) enum Approval {
     /// Putting it off again is no answer any more. Blocking it still is.
     Given,
 }
+
+/// What ends the gating, and how the record shows it.
+type End = (HookEffect, Gated);
 
 impl HookChain {
     /// Asks the gates. Each sees the arguments as the ones before it left them; the first that objects decides.
@@ -59,65 +59,76 @@ impl HookChain {
             }
             let hook = member.hook.as_ref();
             let (verdict, took) = self.ask(member, hook.before_tool_call(context, &call)).await;
-            let judged = match verdict.map_err(Silence::into_error) {
+            let (effect, end) = match verdict.map_err(Silence::into_error) {
                 Ok(GateVerdict::Pass) => {
                     self.record(member, About::call(STAGE, &call).took(took), || HookEffect::Passed);
-                    Ok(())
+                    continue;
                 }
                 Ok(GateVerdict::Rewrite(arguments)) => {
-                    self.rewrite(member, took, &mut call, arguments, revalidate)
+                    match self.rewrite(member, &mut call, arguments, revalidate, took) {
+                        Ok(()) => continue,
+                        Err(end) => *end,
+                    }
                 }
                 Ok(GateVerdict::RewriteAndAsk { arguments, question }) => {
-                    match self.rewrite(member, took, &mut call, arguments, revalidate) {
-                        Ok(()) => self.put_to_a_person(member, took, context, &call, &question, people).await,
-                        refused => refused,
+                    match self.rewrite(member, &mut call, arguments, revalidate, took) {
+                        Ok(()) => {
+                            match self.put_to_a_person(member, context, &call, &question, people, took).await
+                            {
+                                Ok(()) => continue,
+                                Err(end) => *end,
+                            }
+                        }
+                        Err(end) => *end,
                     }
                 }
                 Ok(GateVerdict::Block(reason)) => {
                     let reason = if reason.is_empty() { BLOCKED.to_owned() } else { reason };
-                    Err((HookEffect::Blocked(reason.clone()), Gated::Refused(reason)))
+                    (HookEffect::Blocked(reason.clone()), Gated::Refused(reason))
                 }
-                Ok(GateVerdict::Defer(reason)) | Err(HookError::Deferred { reason }) => match approval {
-                    Approval::Given => {
+                Ok(GateVerdict::Defer(reason)) | Err(HookError::Deferred { reason }) => {
+                    if approval == Approval::Given {
                         let about = About::call(STAGE, &call).took(took);
                         self.record(member, about, || HookEffect::Asked { allowed: true });
-                        Ok(())
+                        continue;
                     }
-                    Approval::Open => Err((HookEffect::Deferred(reason.clone()), Gated::Deferred(reason))),
-                },
+                    (HookEffect::Deferred(reason.clone()), Gated::Deferred(reason))
+                }
                 Ok(GateVerdict::Ask(question)) => {
-                    self.put_to_a_person(member, took, context, &call, &question, people).await
+                    match self.put_to_a_person(member, context, &call, &question, people, took).await {
+                        Ok(()) => continue,
+                        Err(end) => *end,
+                    }
                 }
                 Err(HookError::Aborted { reason }) => {
                     let abort = TurnAbort { hook: hook.name().to_owned(), reason: reason.clone() };
-                    Err((HookEffect::Aborted(reason), Gated::TurnAborted(abort)))
+                    (HookEffect::Aborted(reason), Gated::TurnAborted(abort))
                 }
                 Err(failed @ HookError::Failed { .. }) => {
-                    Err((HookEffect::Failed(failed.to_string()), Gated::Refused(failed.to_string())))
+                    (HookEffect::Failed(failed.to_string()), Gated::Refused(failed.to_string()))
                 }
             };
-            if let Err((effect, end)) = judged {
-                let about = About::call(STAGE, &call).took(took);
-                self.record(member, about, || effect);
-                self.decided(member, members.as_slice(), about);
-                return end;
-            }
+            let about = About::call(STAGE, &call).took(took);
+            self.record(member, about, || effect);
+            self.decided(member, members.as_slice(), about);
+            return end;
         }
         Gated::Pass(call)
     }
 
-    /// Puts valid arguments into the call, or refuses it.
+    /// Puts valid arguments into the call, or says how the gating ends.
     fn rewrite(
         &self,
         member: &Member,
-        took: Duration,
         call: &mut ToolCall,
         arguments: Value,
         revalidate: Revalidate<'_>,
-    ) -> Result<(), Refusal> {
+        took: Duration,
+    ) -> Result<(), Box<End>> {
         match revalidate(arguments) {
             Ok(arguments) => {
-                self.record(member, About::call(HookStage::BeforeToolCall, call).took(took), || {
+                let about = About::call(HookStage::BeforeToolCall, call).took(took);
+                self.record(member, about, || {
                     HookEffect::Changed(change::of_arguments(&call.arguments, &arguments))
                 });
                 call.arguments = arguments;
@@ -126,28 +137,30 @@ impl HookChain {
             Err(report) => {
                 let name = member.hook.name();
                 let text = format!("The arguments as the hook {name} rewrote them do not fit. {report}");
-                Err((HookEffect::Failed(text.clone()), Gated::Refused(text)))
+                Err(Box::new((HookEffect::Failed(text.clone()), Gated::Refused(text))))
             }
         }
     }
 
-    /// Has a person decide about the call as it stands.
+    /// Has a person decide about the call as it stands, or says how the gating ends.
     async fn put_to_a_person(
         &self,
         member: &Member,
-        took: Duration,
         context: &HookContext,
         call: &ToolCall,
         question: &str,
         people: &dyn PermissionPort,
-    ) -> Result<(), Refusal> {
+        took: Duration,
+    ) -> Result<(), Box<End>> {
         match people.ask(&context.turn, call, member.hook.name(), question).await {
             Permission::Allow => {
                 let about = About::call(HookStage::BeforeToolCall, call).took(took);
                 self.record(member, about, || HookEffect::Asked { allowed: true });
                 Ok(())
             }
-            Permission::Deny(reason) => Err((HookEffect::Asked { allowed: false }, Gated::Refused(reason))),
+            Permission::Deny(reason) => {
+                Err(Box::new((HookEffect::Asked { allowed: false }, Gated::Refused(reason))))
+            }
         }
     }
 

@@ -23,11 +23,11 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let home = Home::find()?;
     let composed = compose::session(&home, &args.setup, print::plan(&args)).await?;
     screen::data(&format!("{}\n", composed.header.to_line()?))?;
+    let explanations = Explanations::of(&home, &composed);
     let observers = composed.session.agent().observers();
     observers.add(Arc::new(ExtensionLines));
     let lines = Lines { extensions: composed.catalog.active.clone(), observers };
     composed.session.agent().subscribe(Arc::new(lines));
-    let explanations = Explanations::of(&home, &composed);
     let turn = print::turn(&composed.session, prompt).await;
     let turn = print::kept(&explanations, turn)?;
     composed.finish(&home).await;

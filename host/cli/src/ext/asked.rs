@@ -163,12 +163,13 @@ fn gate(verdict: GateVerdict) -> Value {
     match verdict {
         GateVerdict::Pass => json!({"verdict": "pass"}),
         GateVerdict::Rewrite(arguments) => json!({"verdict": "rewrite", "arguments": arguments}),
-        GateVerdict::RewriteAndAsk { arguments, question } => {
-            json!({"verdict": "rewrite-and-ask", "arguments": arguments, "reason": question})
-        }
         GateVerdict::Block(reason) => json!({"verdict": "block", "reason": reason}),
         GateVerdict::Defer(reason) => json!({"verdict": "defer", "reason": reason}),
         GateVerdict::Ask(question) => json!({"verdict": "ask", "reason": question}),
+        // Only native hooks answer so; a component asks or rewrites.
+        GateVerdict::RewriteAndAsk { arguments, question } => {
+            json!({"verdict": "rewrite-and-ask", "arguments": arguments, "reason": question})
+        }
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) enum Ask<'a> {
     /// A call of this tool.
     Tool(&'a str, Value),
     /// A question to the hook of this stage.
-    Hook(&'a str, Question),
+    Hook(&'a str, Box<Question>),
 }
 
 /// What is to come out. Everything that is stated must hold.
@@ -117,7 +117,7 @@ impl Case {
                 };
                 Ok(Ask::Tool(tool, arguments))
             }
-            (None, Some(stage)) => Ok(Ask::Hook(stage, self.input.clone().unwrap_or_default())),
+            (None, Some(stage)) => Ok(Ask::Hook(stage, Box::new(self.input.clone().unwrap_or_default()))),
             (Some(_), Some(_)) | (None, None) => anyhow::bail!("a case has either `tool` or `hook`"),
         }
     }

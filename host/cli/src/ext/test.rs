@@ -148,7 +148,7 @@ async fn ask(
             }
         }
         Ask::Hook(stage, question) => {
-            match asked::ask(&extension, asked::stage(stage)?, question, &cancel).await? {
+            match asked::ask(&extension, asked::stage(stage)?, *question, &cancel).await? {
                 Ok(verdict) => Outcome::Verdict(verdict),
                 Err(Failure(text)) => Outcome::Failure(text),
             }
