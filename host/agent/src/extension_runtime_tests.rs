@@ -1,6 +1,7 @@
 use super::*;
 use crate::CodingExtension;
 use crate::scripted_tests::*;
+use crate::trace::{Absence, HookEffect};
 use async_trait::async_trait;
 use capstan_ports::hook::HookContext;
 use capstan_ports::{
@@ -344,5 +345,9 @@ async fn a_hook_with_a_priority_of_its_own_keeps_it_among_callbacks() {
     let (seen, _) = work(list).await;
     assert_eq!(seen[2], "result! a early");
     assert!(diary.lines().is_empty());
-    assert_eq!((trace.records().len(), trace.records()[0].stage), (1, HookStage::BeforeToolCall));
+    let told: Vec<_> = trace.records().into_iter().map(|r| (r.hook, r.stage, r.effect)).collect();
+    let stage = HookStage::BeforeToolCall;
+    let late = HookEffect::NotAsked(Absence::DecidedBy("early".into()));
+    assert_eq!(told[0], ("early".to_owned(), stage, HookEffect::Blocked("early".into())));
+    assert_eq!((told.len(), &told[1].2), (2, &late));
 }
