@@ -3,7 +3,7 @@
 use crate::abi::Interface;
 use crate::call::{Code, Guest, bounded, failure};
 use crate::error::{CallError, LoadError, LoadProblem};
-use crate::hook::ComponentHook;
+use crate::hook::{ComponentHook, Subscription};
 use crate::inspect::Inspected;
 use crate::limits::{Limits, Role};
 use crate::rights::Rights;
@@ -13,14 +13,15 @@ use crate::state::{Identity, Scope, State};
 use crate::tool::ComponentTool;
 use crate::wasi::{Captured, World};
 use capstan_policy::{Effective, Places};
-use capstan_ports::extension::{Capability, Descriptor, ExtensionId, Lifetime, Power};
+use capstan_ports::extension::{Capability, Descriptor, Digest, ExtensionId, Lifetime, Power};
 use capstan_ports::hook::Hook;
 use capstan_ports::session::SessionId;
 use capstan_ports::tool::{Progress, Tool};
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio_util::sync::CancellationToken;
 use wasmtime::Store;
 use wasmtime::component::Instance;
@@ -44,10 +45,16 @@ pub struct Extension {
 
 struct Shared {
     sandbox: Sandbox,
-    inspected: Inspected,
+    inspected: Arc<Inspected>,
     effective: Effective,
     world: World,
     identity: Identity,
+    /// What became of its hooks; here and not in the hook object, so that a gate that closed stays closed as long as the
+    /// extension lives.
+    subscriptions: Arc<[Subscription]>,
+    /// The hook object, while anybody holds it. It holds the extension, so the extension must not hold it.
+    hook: Mutex<Weak<ComponentHook>>,
+    retired: AtomicBool,
     /// Instances that outlive a call, one a session, only with `lifetime: session`.
     kept: Mutex<HashMap<SessionId, KeptGuest>>,
 }
@@ -82,10 +89,11 @@ impl Sandbox {
     /// version cannot enforce.
     pub fn extension(
         &self,
-        inspected: Inspected,
+        inspected: impl Into<Arc<Inspected>>,
         effective: Effective,
         settings: &ExtensionSettings,
     ) -> Result<Extension, LoadError> {
+        let inspected = inspected.into();
         let unusable = |problem| LoadError { file: inspected.path.clone(), problem };
         if let Some(capability) = effective.iter().find(|capability| !can_enforce(capability)) {
             return Err(unusable(LoadProblem::Unenforceable { capability: capability.clone() }));
@@ -99,6 +107,9 @@ impl Sandbox {
                 rights: Arc::new(Rights::of(&effective).map_err(unusable)?),
                 services: Arc::new(settings.services.clone()),
             },
+            subscriptions: Subscription::of(&inspected.surface.descriptor),
+            hook: Mutex::default(),
+            retired: AtomicBool::new(false),
             inspected,
             effective,
             world,
@@ -135,10 +146,33 @@ impl Extension {
         tools.map(|tool| Arc::new(ComponentTool::new(self.clone(), tool.clone())) as Arc<dyn Tool>).collect()
     }
 
-    /// Its hooks in one object, if it has any.
+    /// Its hooks in one object, if it has any: always the same one, and always in the state in which it was. A gate that
+    /// failed stays closed in every chain that it is put into.
     pub fn hook(&self) -> Option<Arc<dyn Hook>> {
-        (!self.descriptor().hooks.is_empty())
-            .then(|| Arc::new(ComponentHook::new(self.clone())) as Arc<dyn Hook>)
+        if self.descriptor().hooks.is_empty() {
+            return None;
+        }
+        let mut held = self.shared.hook.lock().unwrap_or_else(PoisonError::into_inner);
+        let hook = held.upgrade().unwrap_or_else(|| {
+            let hook = Arc::new(ComponentHook::new(self.clone(), self.shared.subscriptions.clone()));
+            *held = Arc::downgrade(&hook);
+            hook
+        });
+        Some(hook)
+    }
+
+    /// Whether this is the very thing that [`Sandbox::extension`] would make of these bytes, grants and settings, so that it
+    /// can stay in force over a reload.
+    pub fn is_made_of(&self, digest: &Digest, effective: &Effective, config: &Value) -> bool {
+        self.shared.inspected.digest == *digest
+            && self.shared.effective == *effective
+            && *self.shared.identity.config == *config.to_string()
+    }
+
+    /// Takes it out of force: calls in progress end, every further call through a tool or hook that somebody still holds
+    /// fails with [`CallError::Retired`]. For a gate that is a denial.
+    pub fn retire(&self) {
+        self.shared.retired.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn exports(&self, interface: Interface) -> bool {
@@ -171,6 +205,9 @@ impl Extension {
         F: for<'g> FnOnce(&'g mut Store<State>, &'g Instance, &'g Code) -> BoxFuture<'g, wasmtime::Result<R>>
             + Send,
     {
+        if self.shared.retired.load(Ordering::Relaxed) {
+            return Err(CallError::Retired);
+        }
         let limits = Limits::of(role);
         if caller.input_bytes > limits.input_bytes {
             return Err(CallError::Exhausted {
