@@ -5,6 +5,7 @@ mod bad_input;
 mod cache;
 mod calls;
 mod command_line;
+mod compile;
 mod contract;
 mod environment;
 mod extensions_command;

@@ -88,10 +88,34 @@ pub(crate) enum Command {
     /// Extensions: what is there, what they ask for, what they may do
     #[command(subcommand)]
     Ext(ExtCommand),
+    /// Compiled extensions: what is kept, and where
+    #[command(subcommand)]
+    Cache(CacheCommand),
     /// Check the installation and say what is wrong
     Doctor,
     /// Run the whole machine once on a scripted model: no account, no key
     Demo(DemoOptions),
+    /// Compiles one component from stdin to stdout; the program starts itself with it
+    #[command(name = COMPILE_WORKER, hide = true)]
+    CompileWorker,
+}
+
+/// The command with which the program starts itself to compile.
+pub(crate) const COMPILE_WORKER: &str = "compile-worker";
+
+/// `capstan cache …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum CacheCommand {
+    /// List what is kept, the most recently used first
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove everything that is kept; extensions are compiled again when they are next used
+    Clear,
+    /// Print the folder
+    Path,
 }
 
 /// `capstan ext …`

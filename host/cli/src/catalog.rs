@@ -3,13 +3,14 @@
 //! Folders are read flat. A file that is no extension costs only itself; two files that want one id, or one tool name, are
 //! both left out, so that load order never decides.
 
-use crate::config::Config;
+use crate::args::COMPILE_WORKER;
+use crate::config::{Compiling, Config};
 use crate::home::Home;
 use crate::screen;
 use anyhow::{Context, Result};
 use capstan_engine::cache::CacheOptions;
 use capstan_engine::{
-    Extension, ExtensionSettings, Inspected, LoadError, Sandbox, SandboxOptions, Services, can_enforce,
+    Compiler, Extension, ExtensionSettings, Inspected, LoadError, Sandbox, SandboxOptions, Services, can_enforce,
 };
 use capstan_policy::{Effective, Grants, Source, Trust, name};
 use capstan_ports::extension::{Capability, CapabilityRequest, Descriptor, Digest};
@@ -120,10 +121,30 @@ impl Found {
     }
 }
 
-/// The sandbox with the user's cache.
+/// The sandbox with the user's cache. Whoever wrote the files in the folders, compiling them cannot take the program down:
+/// it happens in a process that can be ended.
 pub(crate) fn sandbox(home: &Home) -> Result<Sandbox> {
-    let cache = CacheOptions { directory: home.cache.join("code"), key_file: home.data.join("cache.key") };
-    Ok(Sandbox::new(&SandboxOptions { cache: Some(cache), ..SandboxOptions::default() })?)
+    let compiling = Compiling::load(home)?;
+    let cache = CacheOptions { directory: home.compiled(), key_file: home.data.join("cache.key") };
+    let compiler = Compiler::Worker {
+        program: this_program().context("this program cannot find itself, to compile extensions")?,
+        arguments: vec![COMPILE_WORKER.into()],
+    };
+    let options = SandboxOptions {
+        cache: Some(cache),
+        cache_bytes: compiling.cache_bytes,
+        compiler,
+        compile_limit: compiling.limit,
+        ..SandboxOptions::default()
+    };
+    Ok(Sandbox::new(&options)?)
+}
+
+/// This very program, also when an upgrade has put another one in its place meanwhile: the link of a process leads to the
+/// file that it was started from.
+fn this_program() -> std::io::Result<PathBuf> {
+    let link = Path::new("/proc/self/exe");
+    if link.exists() { Ok(link.to_owned()) } else { std::env::current_exe() }
 }
 
 /// Whether any folder has a file that could be an extension: without one, no engine is needed at all.

@@ -59,6 +59,11 @@ impl Home {
         self.data.join("extensions")
     }
 
+    /// Compiled code of extensions.
+    pub(crate) fn compiled(&self) -> PathBuf {
+        self.cache.join("code")
+    }
+
     /// What extensions keep of their own.
     pub(crate) fn storage(&self) -> PathBuf {
         self.data.join("storage")

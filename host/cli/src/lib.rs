@@ -9,6 +9,7 @@
 
 mod approve;
 mod args;
+mod cache;
 mod catalog;
 mod compose;
 mod config;
@@ -31,6 +32,16 @@ use std::process::ExitCode;
 /// The program.
 pub fn main() -> ExitCode {
     let args = Args::parse();
+    if matches!(args.command, Some(Command::CompileWorker)) {
+        // Before anything else is set up: the limits hold for all of the process.
+        return match capstan_engine::compile::serve(std::io::stdin().lock(), std::io::stdout().lock()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(reason) => {
+                screen::complain(&anyhow::Error::new(reason).context("the compiler process failed"));
+                ExitCode::FAILURE
+            }
+        };
+    }
     log::start(args.verbose);
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
@@ -68,6 +79,9 @@ async fn on_a_worker(
 async fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
         Some(Command::Ext(command)) => ext::run(command).await,
+        Some(Command::Cache(command)) => cache::run(command),
+        // Done before there was a runtime.
+        Some(Command::CompileWorker) => Ok(ExitCode::SUCCESS),
         Some(Command::Doctor) => doctor::run().await,
         Some(Command::Demo(options)) => demo::run(options).await,
         None => match (&args.print, args.mode) {

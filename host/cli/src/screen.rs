@@ -76,6 +76,16 @@ pub(crate) fn path(path: &Path) -> String {
     visible(&path.to_string_lossy()).replace('\n', "\\n")
 }
 
+/// A number of bytes as people read it.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        1_048_576..1_073_741_824 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+        _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
+    }
+}
+
 /// The first line of `text`, shortened to `max_chars`, for one-line reports.
 pub(crate) fn brief(text: &str, max_chars: usize) -> String {
     let line = text.trim().lines().next().unwrap_or_default();

@@ -84,8 +84,20 @@ impl Cache {
         Self { max_bytes, ..self }
     }
 
-    /// The verified bytes of an entry. `None` when there is none, or none that this host wrote; such a one is removed.
+    /// The verified bytes of an entry, which counts as use. `None` when there is none, or none that this host wrote; such a
+    /// one is removed.
     pub(crate) fn read(&self, kind: Kind, digest: &Digest) -> Option<Vec<u8>> {
+        let (bytes, file) = self.verified(kind, digest)?;
+        touch(&file, &self.path(kind, digest));
+        Some(bytes)
+    }
+
+    /// The same without counting as use.
+    pub(crate) fn peek(&self, kind: Kind, digest: &Digest) -> Option<Vec<u8>> {
+        self.verified(kind, digest).map(|(bytes, _)| bytes)
+    }
+
+    fn verified(&self, kind: Kind, digest: &Digest) -> Option<(Vec<u8>, fs::File)> {
         let path = self.path(kind, digest);
         let (mut bytes, file) = match read_open(&path) {
             Ok(read) => read,
@@ -99,9 +111,8 @@ impl Cache {
             self.mac(kind, digest, payload).is_some_and(|expected| expected.verify_slice(mac).is_ok())
         });
         if genuine {
-            touch(&file, &path);
             bytes.drain(..MAC_BYTES);
-            return Some(bytes);
+            return Some((bytes, file));
         }
         tracing::warn!(path = %path.display(), "a cache entry is damaged or foreign; it is made again");
         if let Err(reason) = fs::remove_file(&path) {

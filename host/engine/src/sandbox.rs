@@ -96,7 +96,7 @@ impl Sandbox {
     /// this program, or has no descriptor.
     pub fn about(&self, entry: &cache::Entry) -> Option<Surface> {
         let cache = self.shared.cache.as_ref().filter(|cache| cache.is_current(entry))?;
-        self.surface_in(cache, &entry.digest)
+        surface(&entry.digest, &cache.peek(Kind::Surface, &entry.digest)?)
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -117,16 +117,7 @@ impl Sandbox {
         if !cache.has(Kind::Code, digest) {
             return None;
         }
-        self.surface_in(cache, digest)
-    }
-
-    fn surface_in(&self, cache: &Cache, digest: &Digest) -> Option<Surface> {
-        let json = cache.read(Kind::Surface, digest)?;
-        serde_json::from_slice(&json)
-            .inspect_err(
-                |reason| tracing::debug!(%digest, %reason, "a cached descriptor is of another version"),
-            )
-            .ok()
+        surface(digest, &cache.read(Kind::Surface, digest)?)
     }
 
     pub(crate) fn cached_code(&self, digest: &Digest) -> Option<Component> {
@@ -149,6 +140,12 @@ impl Sandbox {
             .and_then(|json| cache.write(Kind::Surface, digest, &json));
         report(kept);
     }
+}
+
+fn surface(digest: &Digest, json: &[u8]) -> Option<Surface> {
+    serde_json::from_slice(json)
+        .inspect_err(|reason| tracing::debug!(%digest, %reason, "a cached descriptor is of another version"))
+        .ok()
 }
 
 fn report(kept: std::io::Result<()>) {
