@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 // 003-010
-/// What each crate of the host may depend on, of the others (design: `ports ← policy, session, provider, tools, engine,
+/// What each crate of the host may depend on, of the others (design: `ports ← policy, session, storage, provider, tools, engine,
 /// agent`; `policy ← tools, engine, agent`; `cli` sees all).
-const ARROWS: [(&str, &[&str]); 7] = [
+const ARROWS: [(&str, &[&str]); 8] = [
     ("capstan-ports", &[]),
     ("capstan-policy", &["capstan-ports"]),
     ("capstan-session", &["capstan-ports"]),
+    ("capstan-storage", &["capstan-ports"]),
     ("capstan-provider", &["capstan-ports"]),
     ("capstan-tools", &["capstan-ports", "capstan-policy"]),
     ("capstan-engine", &["capstan-ports", "capstan-policy"]),
@@ -20,9 +21,10 @@ const ARROWS: [(&str, &[&str]); 7] = [
 ];
 
 /// Crates that only one crate of the host may link.
-const ONE_DOOR: [(&str, &str); 4] = [
+const ONE_DOOR: [(&str, &str); 5] = [
     ("wasmtime", "capstan-engine"),
     ("wasmtime-wasi", "capstan-engine"),
+    ("rusqlite", "capstan-storage"),
     ("reqwest", "capstan-provider"),
     ("clap", "capstan-cli"),
 ];

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use capstan_ports::permission::AllowAll;
 use capstan_ports::{
     CompressorPort, Message, Model, NoPrices, PermissionPort, PriceTable, SessionId, SessionLog,
-    ThinkingLevel, ToolChoice,
+    SessionMemoryPort, ThinkingLevel, ToolChoice,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -112,6 +112,8 @@ pub struct AgentLoopConfig {
     /// Asked before each model call; `None` leaves the conversation as it is. When the model refuses the conversation as
     /// too long the host shortens it once in any case.
     pub compressor: Option<Arc<dyn CompressorPort>>,
+    /// Facts of the session, shown to the model at the end of its system prompt; `None` shows none.
+    pub session_memory: Option<Arc<dyn SessionMemoryPort>>,
     /// What model calls cost.
     pub prices: Arc<dyn PriceTable>,
     /// Watch turns from beside.
@@ -158,6 +160,7 @@ impl AgentLoopConfig {
             transport: None,
             context_window: None,
             compressor: None,
+            session_memory: None,
             prices: Arc::new(NoPrices),
             observers: Arc::default(),
             hooks: Arc::new(HookRegistry::default()),

@@ -46,6 +46,7 @@ pub mod prompt;
 pub mod queue;
 pub mod recall;
 pub mod session;
+pub mod session_memory;
 pub mod state;
 
 pub mod config;
@@ -64,6 +65,7 @@ pub use registry::ToolRegistry;
 pub use retry::{RetryEvent, RetryPolicy};
 pub use run::{Decision, run_agent_loop, run_agent_loop_continue};
 pub use session::AgentSession;
+pub use session_memory::SessionFacts;
 pub use state::AgentState;
 pub use transcript::{DeferredCall, deferred_calls, repair};
 pub use typed::TypedTool;

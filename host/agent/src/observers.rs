@@ -3,7 +3,7 @@
 //! Each observer has a bounded queue and a thread of its own, so that one which blocks, panics or never returns costs the
 //! turn nothing: what does not fit in its queue is dropped and counted.
 
-use capstan_ports::{ObserverPort, TurnEvent};
+use capstan_ports::{ObserverPort, TurnEvent, TurnEventSink};
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -122,6 +122,12 @@ impl Observers {
 
     fn snapshot(&self) -> Arc<Vec<Channel>> {
         self.channels.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl TurnEventSink for Observers {
+    fn tell(&self, event: TurnEvent) {
+        Self::tell(self, || event);
     }
 }
 

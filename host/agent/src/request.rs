@@ -18,7 +18,7 @@ pub(crate) async fn build(run: &mut Run<'_>) -> Result<ModelRequest, AgentError>
         None => repaired(&run.transcript, &mut run.sound),
     };
     Ok(ModelRequest {
-        system: run.context.system_prompt.clone(),
+        system: system(run).await?,
         messages,
         tools: run.context.tools.snapshot().definitions(),
         thinking: config.thinking,
@@ -28,6 +28,19 @@ pub(crate) async fn build(run: &mut Run<'_>) -> Result<ModelRequest, AgentError>
         transport: config.transport.clone(),
         session_id: config.session().map(|_| run.session_id.clone()),
     })
+}
+
+/// The system prompt, and after it the facts of the session as they are now (seed 004, 3.2.8).
+async fn system(run: &Run<'_>) -> Result<String, AgentError> {
+    let mut text = run.context.system_prompt.clone();
+    if let Some(memory) = &run.config.session_memory {
+        let facts = memory.snapshot(&run.session_id).await?;
+        if !facts.is_empty() {
+            text.push_str(if text.is_empty() { "" } else { "\n\n" });
+            text.push_str(&facts);
+        }
+    }
+    Ok(text)
 }
 
 /// The messages as models know them: a custom message becomes one of the user. All that a model is asked about the

@@ -15,6 +15,7 @@ use capstan_ports::extension::Access;
 use capstan_ports::message::now_ms;
 use capstan_ports::{Model, SessionLog, Tool};
 use capstan_session::{Header, MemorySession, SessionFile};
+use capstan_storage::KeyValueFiles;
 use capstan_tools::{CommandRuntime, LocalCommands, LocalWorkspace, builtin_tools};
 use std::sync::Arc;
 
@@ -69,8 +70,11 @@ pub(crate) async fn assemble(
     commands: Arc<dyn CommandRuntime>,
 ) -> Result<Composed> {
     let model = model::choose(setup.model.as_deref(), config)?;
-    let services =
-        Services { storage: Some(home.storage()), model: Some(model.clone()), ..Services::default() };
+    let services = Services {
+        storage: Some(Arc::new(KeyValueFiles::new(home.storage()))),
+        model: Some(model.clone()),
+        ..Services::default()
+    };
     let catalog = extensions(home, config, grants, setup, &services).await?;
     let tools = Arc::new(ToolRegistry::with_tools(tools(home, setup, &catalog, commands)?)?);
     let (log, header) = open_log(home, plan.which)?;

@@ -3,9 +3,11 @@
 
 use crate::abi::Interface;
 use crate::bindings::exports::capstan::extension::extension as wit;
+use crate::configuration;
 use crate::error::LoadProblem;
 use crate::import::printable;
 use capstan_policy::name;
+use capstan_policy::program::ProgramRule;
 use capstan_ports::extension::{
     Access, Capability, CapabilityRequest, CommandDeclaration, Descriptor, ExtensionId, FailureRule,
     HookDeclaration, HookStage, Lifetime, Power,
@@ -16,7 +18,7 @@ use std::collections::BTreeSet;
 
 /// Raised whenever the rules below change: what was accepted by older ones is then checked again instead of being taken from
 /// the cache.
-pub(crate) const RULES: u32 = 2;
+pub(crate) const RULES: u32 = 3;
 
 const MAX_DESCRIPTION_BYTES: usize = 8 << 10;
 const MAX_LINE_BYTES: usize = 400;
@@ -180,6 +182,7 @@ fn schema(subject: &str, text: &str) -> Result<Value, LoadProblem> {
             ),
         ));
     }
+    configuration::compile(&value).map_err(|reason| bad(subject, reason))?;
     Ok(value)
 }
 
@@ -302,6 +305,9 @@ fn requests(raw: Vec<wit::Request>) -> Result<Vec<CapabilityRequest>, LoadProble
             let subject = format!("request to {}", printable(&capability.to_string(), 200));
             line(&subject, &capability.to_string())?;
             line(&format!("{subject}: reason"), &request.reason)?;
+            if let Capability::Process { program } = &capability {
+                ProgramRule::parse(program).map_err(|reason| bad(subject.clone(), reason))?;
+            }
             Ok(CapabilityRequest { capability, reason: request.reason, required: request.required })
         })
         .collect()

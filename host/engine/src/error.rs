@@ -154,8 +154,18 @@ pub enum LoadProblem {
         /// Why, and what to write.
         reason: String,
     },
-    /// A granted directory cannot be given.
-    #[error("a granted directory cannot be used: {source}")]
+    /// The user's configuration of it does not fit its schema.
+    #[error(
+        "[extension.{id}] in the configuration is not valid: {reason}. Mend it; until then the extension stays off"
+    )]
+    Configuration {
+        /// The extension.
+        id: String,
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// A grant cannot be given.
+    #[error("a grant cannot be used: {source}")]
     Grant {
         /// What is wrong with it.
         #[source]

@@ -2,6 +2,7 @@
 
 use crate::abi::Interface;
 use crate::call::{Code, Guest, bounded, failure};
+use crate::configuration;
 use crate::error::{CallError, LoadError, LoadProblem};
 use crate::hook::{ComponentHook, Subscription};
 use crate::inspect::Inspected;
@@ -67,17 +68,17 @@ const MAX_KEPT: usize = 32;
 /// Whether this host version can enforce a capability. One that it cannot is refused when it is to be granted, not ignored.
 pub fn can_enforce(capability: &Capability) -> bool {
     match capability {
-        Capability::Directory { .. } | Capability::Environment { .. } => true,
+        Capability::Directory { .. }
+        | Capability::Environment { .. }
+        | Capability::Process { .. }
+        | Capability::Model { .. }
+        | Capability::KeyValue { .. }
+        | Capability::SessionMemory => true,
         Capability::Power { power } => match power {
             Power::RewriteArguments | Power::RewriteResult | Power::RewriteContext => true,
             Power::Compress | Power::Remember => false,
         },
-        Capability::Http { .. }
-        | Capability::Secret { .. }
-        | Capability::Process { .. }
-        | Capability::Model { .. }
-        | Capability::KeyValue { .. }
-        | Capability::SessionMemory => false,
+        Capability::Http { .. } | Capability::Secret { .. } => false,
     }
 }
 
@@ -85,8 +86,8 @@ impl Sandbox {
     /// Puts an extension into force with exactly these capabilities.
     ///
     /// # Errors
-    /// When a granted directory does not exist or would reach the host's own files, and when something is granted that this
-    /// version cannot enforce.
+    /// When a granted directory does not exist or would reach the host's own files, when the configuration does not fit the
+    /// extension's schema, and when something is granted that this version cannot enforce.
     pub fn extension(
         &self,
         inspected: impl Into<Arc<Inspected>>,
@@ -98,14 +99,18 @@ impl Sandbox {
         if let Some(capability) = effective.iter().find(|capability| !can_enforce(capability)) {
             return Err(unusable(LoadProblem::Unenforceable { capability: capability.clone() }));
         }
+        let descriptor = &inspected.surface.descriptor;
+        configuration::check(descriptor.id.as_str(), descriptor.config_schema.as_ref(), &settings.config)
+            .map_err(unusable)?;
         let world = World::of(&effective, &settings.places).map_err(unusable)?;
         let shared = Shared {
             sandbox: self.clone(),
             identity: Identity {
                 extension: Arc::from(inspected.surface.descriptor.id.as_str()),
                 config: Arc::from(settings.config.to_string()),
-                rights: Arc::new(Rights::of(&effective).map_err(unusable)?),
+                rights: Arc::new(Rights::of(&effective, &world).map_err(unusable)?),
                 services: Arc::new(settings.services.clone()),
+                accounts: Arc::default(),
             },
             subscriptions: Subscription::of(&inspected.surface.descriptor),
             hook: Mutex::default(),
@@ -225,6 +230,7 @@ impl Extension {
             .await
             .map_err(|closed| CallError::NotStarted { reason: closed.to_string() })?;
         let mut scope = Scope::new(&self.shared.identity, caller.session.clone(), &limits);
+        scope.turn = caller.turn;
         scope.cancel = caller.cancel.clone();
         if let Some(progress) = caller.progress {
             scope.progress = progress;
@@ -302,6 +308,8 @@ impl Extension {
 /// On whose behalf a guest is called.
 pub(crate) struct Caller<'a> {
     pub(crate) session: &'a SessionId,
+    /// Which turn of the session; 0 outside of turns.
+    pub(crate) turn: u32,
     pub(crate) cancel: &'a CancellationToken,
     pub(crate) progress: Option<Arc<dyn Progress>>,
     /// Bytes that the call hands to the guest.

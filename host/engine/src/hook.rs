@@ -100,7 +100,13 @@ impl ComponentHook {
     }
 
     fn caller<'a>(&self, context: &'a HookContext, input_bytes: usize) -> Caller<'a> {
-        Caller { session: &context.turn.session_id, cancel: &context.cancel, progress: None, input_bytes }
+        Caller {
+            session: &context.turn.session_id,
+            turn: context.turn.turn,
+            cancel: &context.cancel,
+            progress: None,
+            input_bytes,
+        }
     }
 }
 

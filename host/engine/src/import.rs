@@ -10,6 +10,7 @@ mod session_memory;
 mod timers;
 
 pub(crate) use always::printable;
+pub(crate) use model::Accounts;
 
 use crate::bindings;
 use crate::bindings::capstan::extension::types::HostError;
@@ -31,6 +32,11 @@ pub(crate) fn linker(engine: &Engine) -> Result<Linker<State>, EngineError> {
 }
 
 /// The answer to a call without its grant: an error that the extension can handle, never a trap.
-fn denied<T>(capability: &str) -> wasmtime::Result<Result<T, HostError>> {
-    Ok(Err(HostError::Denied(format!("the capability `{capability}` is not granted"))))
+fn not_granted(capability: &str) -> HostError {
+    HostError::Denied(format!("the capability `{capability}` is not granted"))
+}
+
+/// The answer where the program around the engine lends no such service.
+fn not_lent(service: &str) -> HostError {
+    HostError::Failed(format!("this host has no {service} for extensions"))
 }

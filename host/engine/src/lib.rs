@@ -16,6 +16,7 @@ mod bindings;
 pub mod cache;
 mod call;
 pub mod compile;
+mod configuration;
 mod convert;
 mod descriptor;
 mod directory;

@@ -3,8 +3,11 @@
 //! Made once, when the extension is put into force, so that no host function interprets a grant a second time.
 
 use crate::error::LoadProblem;
-use capstan_policy::Effective;
+use crate::wasi::World;
+use capstan_policy::program::ProgramRule;
+use capstan_policy::{Effective, ResolvedDirectory};
 use capstan_ports::extension::Capability;
+use std::collections::BTreeSet;
 
 /// Rights of one extension. The default is none.
 #[derive(Debug, Clone, Default)]
@@ -15,14 +18,18 @@ pub(crate) struct Rights {
     pub(crate) session_memory: bool,
     /// Tokens that it may have the model read and write in one turn; `None`: no model.
     pub(crate) model_tokens: Option<u64>,
-    /// Globs over programs.
-    pub(crate) programs: Vec<String>,
+    /// Rules for programs.
+    pub(crate) programs: Vec<ProgramRule>,
+    /// Granted directories: where programs may start.
+    pub(crate) directories: Vec<ResolvedDirectory>,
+    /// Names of granted variables: what programs may be handed.
+    pub(crate) variables: BTreeSet<String>,
 }
 
 impl Rights {
-    /// Interprets grants.
-    pub(crate) fn of(effective: &Effective) -> Result<Self, LoadProblem> {
-        let mut rights = Self::default();
+    /// Interprets grants. `world` holds what those to directories came to.
+    pub(crate) fn of(effective: &Effective, world: &World) -> Result<Self, LoadProblem> {
+        let mut rights = Self { directories: world.directories().to_vec(), ..Self::default() };
         for capability in effective.iter() {
             match capability {
                 Capability::KeyValue { bytes } => {
@@ -32,10 +39,16 @@ impl Rights {
                 Capability::Model { tokens } => {
                     rights.model_tokens = rights.model_tokens.max(Some(u64::from(*tokens)));
                 }
-                Capability::Process { program } => rights.programs.push(program.clone()),
+                Capability::Process { program } => {
+                    let rule = ProgramRule::parse(program).map_err(|source| LoadProblem::Grant { source })?;
+                    rights.programs.push(rule);
+                }
                 Capability::Http { .. } | Capability::Secret { .. } => {}
+                Capability::Environment { name } => {
+                    rights.variables.insert(name.clone());
+                }
                 // Part of the WASI world.
-                Capability::Directory { .. } | Capability::Environment { .. } => {}
+                Capability::Directory { .. } => {}
                 // Looked up where the answer is judged.
                 Capability::Power { .. } => {}
             }

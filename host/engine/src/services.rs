@@ -3,16 +3,15 @@
 //! An extension reaches a service only through a host function that looks at its [`crate::rights::Rights`] first. Where the
 //! program around the engine lends none, the host function answers `failed` and says so.
 
-use capstan_ports::{Model, ProgramRunner, SessionMemoryPort, TurnEventSink};
+use capstan_ports::{Model, ProgramRunner, SessionMemoryPort, StoragePort, TurnEventSink};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Services of the host. The default lends nothing.
 #[derive(Clone, Default)]
 pub struct Services {
-    /// Where extensions keep what is theirs, a folder for each; made with mode 0700 when it is first needed.
-    pub storage: Option<PathBuf>,
+    /// Keeps what extensions keep of their own.
+    pub storage: Option<Arc<dyn StoragePort>>,
     /// Runs programs.
     pub programs: Option<Arc<dyn ProgramRunner>>,
     /// Answers sub-completions.
@@ -52,7 +51,7 @@ impl std::fmt::Debug for Secrets {
 impl std::fmt::Debug for Services {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Services")
-            .field("storage", &self.storage)
+            .field("storage", &self.storage.is_some())
             .field("programs", &self.programs.is_some())
             .field("model", &self.model.as_ref().map(|model| model.info().full_name()))
             .field("session_memory", &self.session_memory.is_some())

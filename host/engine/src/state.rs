@@ -1,5 +1,6 @@
 //! What a store holds while a guest runs: its WASI world, its limits, and the call that it serves.
 
+use crate::import::Accounts;
 use crate::limits::Limits;
 use crate::rights::Rights;
 use crate::services::Services;
@@ -25,6 +26,8 @@ pub(crate) struct Identity {
     pub(crate) rights: Arc<Rights>,
     /// Who does it.
     pub(crate) services: Arc<Services>,
+    /// Tokens that it had the model read and write.
+    pub(crate) accounts: Arc<Accounts>,
 }
 
 impl Identity {
@@ -35,6 +38,7 @@ impl Identity {
             config: Arc::from("{}"),
             rights: Arc::default(),
             services: Arc::default(),
+            accounts: Arc::default(),
         }
     }
 }
@@ -44,6 +48,8 @@ pub(crate) struct Scope {
     pub(crate) identity: Identity,
     /// On whose behalf; empty while the extension describes itself.
     pub(crate) session: SessionId,
+    /// Which turn of the session.
+    pub(crate) turn: u32,
     /// When the call must be over. Host functions that wait take no longer than what is left (reliability 2.2).
     pub(crate) deadline: Instant,
     pub(crate) cancel: CancellationToken,
@@ -59,6 +65,7 @@ impl Scope {
         Self {
             identity: identity.clone(),
             session,
+            turn: 0,
             deadline: Instant::now() + limits.deadline,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),

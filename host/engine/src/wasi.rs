@@ -88,6 +88,11 @@ impl World {
         Ok(world)
     }
 
+    /// The granted directories.
+    pub(crate) fn directories(&self) -> &[ResolvedDirectory] {
+        &self.directories
+    }
+
     /// A fresh context for one instance.
     pub(crate) fn context(&self, captured: &Captured) -> Result<Wasi, CallError> {
         let mut builder = WasiCtxBuilder::new();

@@ -46,4 +46,12 @@ pub enum PolicyError {
         /// What it would reach.
         protected: PathBuf,
     },
+    /// A rule for programs that cannot be applied.
+    #[error("the program rule `{rule}` cannot be granted: {reason}")]
+    Program {
+        /// As the extension asked for it.
+        rule: String,
+        /// Why, and what to write.
+        reason: String,
+    },
 }

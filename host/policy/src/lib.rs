@@ -6,6 +6,7 @@
 //! - [`grant`]: what the user allowed which bytes, and what follows for a file that is found ([`Trust`]).
 //! - [`directory`]: which host directory a request means, and which directories no grant can reach.
 //! - [`permission`]: what the built-in tools may do in which mode.
+//! - [`program`]: which programs an extension may run, with which arguments.
 //! - [`name`]: which tool names are refused.
 //! - [`text`]: which characters are shown escaped.
 
@@ -14,6 +15,7 @@ pub mod error;
 pub mod grant;
 pub mod name;
 pub mod permission;
+pub mod program;
 pub mod text;
 
 pub use directory::{Places, ResolvedDirectory};

@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`message`] (what is said), [`event`] and [`turn_event`] (what a screen and an observer see), then the
 //! ports: [`model`] and [`chat`], [`tool`] and [`provided`], [`hook`], [`permission`], [`session`] and [`store`],
-//! [`compressor`], [`memory`] and [`session_memory`], [`command`], [`program`], [`price`]; last [`extension`] (what a
+//! [`compressor`], [`memory`] and [`session_memory`], [`storage`], [`command`], [`program`], [`price`]; last [`extension`] (what a
 //! component declares).
 
 pub mod chat;
@@ -25,6 +25,7 @@ pub mod program;
 pub mod provided;
 pub mod session;
 pub mod session_memory;
+pub mod storage;
 pub mod store;
 pub mod tool;
 pub mod turn_event;
@@ -59,6 +60,7 @@ pub use provided::{
 };
 pub use session::{EntryId, SessionError, SessionId, SessionLog};
 pub use session_memory::SessionMemoryPort;
+pub use storage::{StorageError, StoragePort};
 pub use store::{Session, SessionStore};
 pub use tool::{Execution, Progress, Tool, ToolContext, ToolDefinition, ToolError, ToolOutcome, TurnContext};
 pub use turn_event::{NoopObserver, ObserverPort, TurnEvent, TurnEventSink};

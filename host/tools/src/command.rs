@@ -1,10 +1,14 @@
 //! The commands that the tools may run.
 
+mod group;
 mod local;
 mod output;
+mod program;
 
-pub use local::{Isolation, LocalCommands};
+pub use group::Isolation;
+pub use local::LocalCommands;
 pub use output::{Output, OutputBuffer};
+pub use program::LocalPrograms;
 
 use crate::error::RuntimeError;
 use async_trait::async_trait;

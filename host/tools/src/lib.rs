@@ -19,7 +19,9 @@ mod paths;
 #[cfg(test)]
 mod testing;
 
-pub use command::{CommandEnd, CommandOutcome, CommandRequest, CommandRuntime, LocalCommands, OutputSink};
+pub use command::{
+    CommandEnd, CommandOutcome, CommandRequest, CommandRuntime, LocalCommands, LocalPrograms, OutputSink,
+};
 pub use error::RuntimeError;
 pub use tools::{BashTool, EditTool, ReadTool, WriteTool};
 pub use workspace::{

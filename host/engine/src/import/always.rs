@@ -3,10 +3,14 @@
 use crate::bindings::capstan::extension::{cancellation, config, events, log, progress, types};
 use crate::state::State;
 use capstan_policy::text::is_hidden;
+use capstan_ports::TurnEvent;
 use capstan_ports::tool::ToolOutcome;
 
 /// Longest progress text, in bytes.
 const MAX_PROGRESS_BYTES: usize = 64 << 10;
+
+/// Longest data of an event, in bytes.
+const MAX_EVENT_BYTES: usize = 64 << 10;
 
 impl types::Host for State {}
 
@@ -51,8 +55,27 @@ impl config::Host for State {
 
 impl events::Host for State {
     fn emit(&mut self, label: String, data: String) -> wasmtime::Result<()> {
+        let fits = (1..=48).contains(&label.len())
+            && label.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        let data = match serde_json::from_str(&data) {
+            Ok(value) if fits && data.len() <= MAX_EVENT_BYTES => value,
+            // The function has no answer, so the log is where an author finds it.
+            _ => {
+                let text = "an event was dropped: its label must be 1 to 48 of a-z, 0-9 and -, its data JSON of at most 64 KiB";
+                return log::Host::write(self, log::Level::Warn, text.to_owned());
+            }
+        };
+        let scope = &mut self.scope;
         // Counted as a log line, so that events are no way around its limit.
-        log::Host::write(self, log::Level::Debug, format!("event {label}: {data}"))
+        if scope.log_lines_left == 0 {
+            scope.log_lines_dropped = scope.log_lines_dropped.saturating_add(1);
+            return Ok(());
+        }
+        scope.log_lines_left -= 1;
+        if let Some(events) = &scope.identity.services.events {
+            events.tell(TurnEvent::Custom { source: scope.identity.extension.to_string(), label, data });
+        }
+        Ok(())
     }
 }
 

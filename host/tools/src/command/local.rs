@@ -9,10 +9,10 @@
 //! are taken out of the environment so that they do not end up in output by accident; a command that is after them can
 //! look at the host's own process.
 
+use crate::command::group::{CHUNK_BYTES, GRACE, Group, Isolation, KILL_WAIT};
 use crate::command::{CommandEnd, CommandOutcome, CommandRequest, CommandRuntime, OutputBuffer, OutputSink};
 use crate::error::RuntimeError;
 use async_trait::async_trait;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -20,16 +20,9 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
-
-/// How long the pipe may stay open after the shell has exited. Long enough for what is already written, too short to
-/// notice when a background process holds the pipe. A pipe that closes with the shell costs none of it.
-const GRACE: Duration = Duration::from_millis(100);
-
-/// How long a killed process may take to be gone. One that hangs in the kernel must not hold up an abort.
-const KILL_WAIT: Duration = Duration::from_secs(1);
 
 /// At most one partial result in this time, however fast the output comes.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
@@ -39,19 +32,6 @@ const MAX_COMMAND_BYTES: usize = 128 * 1024 - 1;
 
 /// Variables that commands never see.
 const SECRETS: [&str; 2] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
-
-/// What a pipe holds by default.
-const CHUNK_BYTES: usize = 64 * 1024;
-
-/// How a command is set apart from the host.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Isolation {
-    /// In a process group of its own. Enough where the host has no terminal.
-    Group,
-    /// In a session of its own, by this `setsid` program, which costs one more `exec`. Where the host has a terminal, a
-    /// command in a mere group that asks for a password would stop for ever instead of failing.
-    Session(PathBuf),
-}
 
 /// Runs commands with `bash`, or with `sh` where there is none.
 #[derive(Debug, Clone)]
@@ -97,18 +77,7 @@ impl LocalCommands {
     }
 
     fn spawn(&self, request: &CommandRequest, output: std::io::PipeWriter) -> std::io::Result<Child> {
-        let mut command = match &self.isolation {
-            Isolation::Group => {
-                let mut command = Command::new(&self.shell);
-                command.process_group(0);
-                command
-            }
-            Isolation::Session(setsid) => {
-                let mut command = Command::new(setsid);
-                command.arg(&self.shell);
-                command
-            }
-        };
+        let mut command = self.isolation.command(&self.shell);
         for name in &self.secrets {
             command.env_remove(name);
         }
@@ -123,17 +92,6 @@ impl LocalCommands {
 impl Default for LocalCommands {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl Isolation {
-    fn fitting() -> Self {
-        let has_terminal = std::fs::File::open("/dev/tty").is_ok();
-        let setsid = ["/usr/bin/setsid", "/bin/setsid"].into_iter().map(Path::new).find(|path| path.exists());
-        match setsid {
-            Some(setsid) if has_terminal => Self::Session(setsid.to_path_buf()),
-            _ => Self::Group,
-        }
     }
 }
 
@@ -257,36 +215,6 @@ fn end_of(status: ExitStatus) -> CommandEnd {
         (None, Some(signal)) => CommandEnd::Signalled(signal),
         // Not reachable on Unix: a process that is gone has exited or was killed.
         (None, None) => CommandEnd::Exited(-1),
-    }
-}
-
-/// The processes of one command. Kills them when dropped, so that a call whose future is dropped leaves nothing behind.
-struct Group {
-    leader: Option<Pid>,
-}
-
-impl Group {
-    fn of(child: &Child) -> Self {
-        Self { leader: child.id().and_then(|id| Pid::from_raw(id.cast_signed())) }
-    }
-
-    /// The leader has been waited for. From now on its number may mean another process, and must not be used.
-    fn is_gone(&mut self) {
-        self.leader = None;
-    }
-
-    fn kill(&self) {
-        let Some(leader) = self.leader else { return };
-        if kill_process_group(leader, Signal::KILL).is_err() {
-            // There is no group yet when `setsid` has not come that far. If the leader is gone too, all is done.
-            kill_process(leader, Signal::KILL).ok();
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.kill();
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use rustix::process::{Pid, Signal, kill_process};
 use std::sync::Mutex;
 
 /// Longer than any of these tests may take, on a slow and busy machine.
