@@ -52,13 +52,9 @@ async fn what_the_compiler_process_answers_runs_like_any_other_code() -> Result<
     let file = place.file("tool.wasm", &guest.tool("say", &body).build()?)?;
     for compiler in [Compiler::InProcess, worker()] {
         let sandbox = sandbox(compiler, Duration::from_secs(60))?;
-        let settings = ExtensionSettings {
-            config: json!({}),
-            places: place.places(),
-            services: Services::default(),
-        };
-        let extension =
-            sandbox.extension(sandbox.inspect(&file).await?, Effective::nothing(), &settings)?;
+        let settings =
+            ExtensionSettings { config: json!({}), places: place.places(), services: Services::default() };
+        let extension = sandbox.extension(sandbox.inspect(&file).await?, Effective::nothing(), &settings)?;
         let outcome = extension.tools()[0].execute(&call("say", json!({})), &tool_context()).await?;
         assert_eq!(text_of(&outcome.content), "hello");
     }
@@ -154,7 +150,10 @@ async fn a_compiler_process_that_takes_too_long_is_gone_afterwards() -> Result<(
     let pid = folder.path().join("pid");
     let problem = problem_with(shell(&format!("echo $$ > {}; exec sleep 600", pid.display()))).await?;
     assert!(matches!(problem, LoadProblem::CompileTimedOut { .. }), "{problem}");
-    assert!(problem.to_string().contains("2 s") && problem.to_string().contains("compile_seconds"), "{problem}");
+    assert!(
+        problem.to_string().contains("2 s") && problem.to_string().contains("compile_seconds"),
+        "{problem}"
+    );
     assert!(!is_alive(&std::fs::read_to_string(pid)?));
     Ok(())
 }
@@ -276,6 +275,10 @@ async fn a_print_run_goes_on_without_what_does_not_compile_in_time() -> Result<(
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(run.stderr.contains("bomb.wasm") && run.stderr.contains("within 2 s"), "{}", run.stderr);
     let listed = product.run(&["ext", "list", "--json"]).await?;
-    assert!(listed.stdout.contains("\"active\"") && listed.stdout.contains("\"broken\""), "{}", listed.stdout);
+    assert!(
+        listed.stdout.contains("\"active\"") && listed.stdout.contains("\"broken\""),
+        "{}",
+        listed.stdout
+    );
     Ok(())
 }

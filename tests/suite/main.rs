@@ -13,6 +13,7 @@ mod files;
 mod interactive;
 mod limits;
 mod load;
+mod reload;
 mod stages;
 mod trust;
 mod turn;

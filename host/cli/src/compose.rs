@@ -4,11 +4,13 @@ use crate::args::Setup;
 use crate::catalog::{self, Catalog};
 use crate::config::{self, Config};
 use crate::home::Home;
+use crate::loader::Loader;
 use crate::permit::{Permits, Person};
+use crate::reload::Live;
 use crate::{model, screen};
 use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
-use capstan_agent::{AgentLoopConfig, AgentSession, HookChain, HookRegistry, RetryEvent, ToolRegistry};
+use capstan_agent::{AgentLoopConfig, AgentSession, HookRegistry, RetryEvent, ToolRegistry};
 use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Access;
@@ -37,6 +39,10 @@ pub(crate) struct Composed {
     pub(crate) header: Header,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) catalog: Catalog,
+    /// What the extensions are wired to.
+    pub(crate) live: Live,
+    /// What is needed to look at the extensions again.
+    pub(crate) loader: Loader,
 }
 
 /// What the caller of [`session`] decides besides the flags.
@@ -46,6 +52,8 @@ pub(crate) struct Plan {
     pub(crate) default_mode: PermissionMode,
     /// Who can be asked.
     pub(crate) person: Option<Arc<dyn Person>>,
+    /// How extensions are loaded, and what is known of them already.
+    pub(crate) loader: Loader,
 }
 
 /// Puts a session together from the user's files and the flags.
@@ -70,19 +78,19 @@ pub(crate) async fn assemble(
     commands: Arc<dyn CommandRuntime>,
 ) -> Result<Composed> {
     let model = model::choose(setup.model.as_deref(), config)?;
-    let services = Services {
+    let mut loader = plan.loader;
+    loader.services = Services {
         storage: Some(Arc::new(KeyValueFiles::new(home.storage()))),
         model: Some(model.clone()),
         ..Services::default()
     };
-    let catalog = extensions(home, config, grants, setup, &services).await?;
-    let tools = Arc::new(ToolRegistry::with_tools(tools(home, setup, &catalog, commands)?)?);
+    let catalog = extensions(home, config, grants, setup, &mut loader).await?;
+    let builtin = builtin(home, setup, commands)?;
     let (log, header) = open_log(home, plan.which)?;
 
     let mut loop_config = AgentLoopConfig::new(model.clone());
-    loop_config.hooks = Arc::new(HookRegistry::new(HookChain::new(
-        catalog.active.iter().filter_map(capstan_engine::Extension::hook),
-    )));
+    let hooks = Arc::new(HookRegistry::default());
+    loop_config.hooks = hooks.clone();
     let mode = setup.permissions.or(config.permissions).unwrap_or(plan.default_mode);
     loop_config.permissions = Arc::new(Permits::new(mode, plan.person));
     loop_config.limits.max_tool_rounds = setup.max_rounds.or(config.max_rounds);
@@ -91,10 +99,13 @@ pub(crate) async fn assemble(
     }
     loop_config.on_retry = Some(Arc::new(tell_of_retry));
     let session = AgentSession::open(loop_config, log)?;
-    session.agent().set_system_prompt(prompt(home, setup, &tools));
-    session.agent().set_tool_registry(tools);
-    warm_up(&catalog);
-    Ok(Composed { session, header, model, catalog })
+    let tools = Arc::new(ToolRegistry::default());
+    session.agent().set_tool_registry(tools.clone());
+    let (home, setup) = (home.clone(), setup.clone());
+    let prompt = Box::new(move |tools: &ToolRegistry| prompt(&home, &setup, tools));
+    let live = Live { agent: session.agent().clone(), builtin, tools, hooks, prompt };
+    live.apply(&catalog, &[])?;
+    Ok(Composed { session, header, model, catalog, live, loader })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.
@@ -103,34 +114,17 @@ async fn extensions(
     config: &Config,
     grants: &Grants,
     setup: &Setup,
-    services: &Services,
+    loader: &mut Loader,
 ) -> Result<Catalog> {
-    if setup.no_extensions
-        || (setup.extensions.is_empty() && !catalog::has_candidates(home, &setup.extensions))
-    {
+    if setup.no_extensions {
         return Ok(Catalog { active: Vec::new(), found: Vec::new() });
     }
-    let sandbox = catalog::sandbox(home)?;
-    let catalog = catalog::scan(home, config, grants, &setup.extensions, &sandbox, services).await?;
+    let catalog = loader.look(home, config, grants, &setup.extensions).await?;
     for notice in catalog.found.iter().filter_map(catalog::Found::notice) {
         screen::note(&format!("{}capstan:{:#} {}", screen::WARN, screen::WARN, screen::visible(&notice)));
     }
     report_unserved(&catalog);
     Ok(catalog)
-}
-
-/// Loads the code of hooks while the model thinks of its first answer, because every tool call will ask them: milliseconds
-/// for a small component, many for one with a whole interpreter in it. Tools are loaded when they are called.
-fn warm_up(catalog: &Catalog) {
-    for extension in catalog.active.iter().filter(|extension| !extension.descriptor().hooks.is_empty()) {
-        let extension = extension.clone();
-        tokio::spawn(async move {
-            if let Err(reason) = extension.prepare().await {
-                // The first call tries again, and its failure is the one that counts.
-                tracing::debug!(extension = %extension.id(), %reason, "the code could not be loaded ahead");
-            }
-        });
-    }
 }
 
 /// Says which parts of an extension this version does not call, rather than to leave them out in silence.
@@ -149,12 +143,8 @@ fn report_unserved(catalog: &Catalog) {
     }
 }
 
-fn tools(
-    home: &Home,
-    setup: &Setup,
-    catalog: &Catalog,
-    commands: Arc<dyn CommandRuntime>,
-) -> Result<Vec<Arc<dyn Tool>>> {
+/// The built-in tools.
+fn builtin(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Result<Vec<Arc<dyn Tool>>> {
     let mut workspace = LocalWorkspace::open(&home.workspace)?;
     for directory in &setup.add_dir {
         workspace = workspace
@@ -167,9 +157,7 @@ fn tools(
     {
         workspace = workspace.protecting(protected);
     }
-    let mut tools = builtin_tools(Arc::new(workspace), commands);
-    tools.extend(catalog.active.iter().flat_map(capstan_engine::Extension::tools));
-    Ok(tools)
+    Ok(builtin_tools(Arc::new(workspace), commands))
 }
 
 fn open_log(home: &Home, which: Which) -> Result<(Arc<dyn SessionLog>, Header)> {

@@ -98,6 +98,15 @@ impl Compiling {
 impl Config {
     /// Reads the files. A file that is not there is no problem; one that cannot be understood is.
     pub(crate) fn load(home: &Home, grants: &Grants) -> Result<Self> {
+        let (config, left_out) = Self::read(home, grants)?;
+        if let Some(left_out) = left_out {
+            tracing::warn!("{left_out}");
+        }
+        Ok(config)
+    }
+
+    /// The same, with what is to be said about a file that does not count.
+    pub(crate) fn read(home: &Home, grants: &Grants) -> Result<(Self, Option<String>)> {
         let env = |name: &str| std::env::var(name).ok();
         let mut config = Self { providers: builtin_providers(&env), ..Self::default() };
         config.merge(&home.config_file())?;
@@ -105,24 +114,24 @@ impl Config {
         if grants.trusts_project(&home.workspace)
             && let Some(now) = project_config(home)?
         {
-            if grants.trusts_config(&home.workspace, &now) {
-                let path = home.project_config();
-                if File::read(&path)?.is_some_and(|file| file.cache_mb.or(file.compile_seconds).is_some()) {
-                    bail!(
-                        "{}: cache_mb and compile_seconds are about this machine; set them in {}",
-                        path.display(),
-                        home.config_file().display()
-                    );
-                }
-                config.merge(&path)?;
-            } else {
-                tracing::warn!(
+            let path = home.project_config();
+            if !grants.trusts_config(&home.workspace, &now) {
+                let left_out = format!(
                     "{} is not the one that you trusted and does not count. To look and trust it: capstan ext allow --project",
-                    screen::path(&home.project_config())
+                    screen::path(&path)
+                );
+                return Ok((config, Some(left_out)));
+            }
+            if File::read(&path)?.is_some_and(|file| file.cache_mb.or(file.compile_seconds).is_some()) {
+                bail!(
+                    "{}: cache_mb and compile_seconds are about this machine; set them in {}",
+                    path.display(),
+                    home.config_file().display()
                 );
             }
+            config.merge(&path)?;
         }
-        Ok(config)
+        Ok((config, None))
     }
 
     /// One provider and a model of it, and nothing of the user's.

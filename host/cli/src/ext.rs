@@ -3,6 +3,8 @@
 mod build;
 mod show;
 
+pub(crate) use show::stage_name;
+
 use crate::approve;
 use crate::args::ExtCommand;
 use crate::catalog::{self, Catalog, Found, State};
@@ -111,7 +113,8 @@ async fn check(home: Home, files: &[PathBuf]) -> Result<ExitCode> {
                 | State::Waiting { .. }
                 | State::Modified { .. }
                 | State::Disabled
-                | State::UntrustedProject => None,
+                | State::UntrustedProject
+                | State::Compiling(_) => None,
             };
             report(&found.path, problem)?;
         }

@@ -18,12 +18,16 @@ mod doctor;
 mod ext;
 mod home;
 mod json;
+mod load;
+mod loader;
 mod log;
 mod model;
 mod permit;
 mod print;
+mod reload;
 mod repl;
 mod screen;
+mod watch;
 
 use args::{Args, Command, Mode};
 use clap::Parser;

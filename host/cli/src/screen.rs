@@ -42,6 +42,11 @@ pub(crate) fn note(text: &str) {
     drop(writeln!(anstream::stderr().lock(), "{text}"));
 }
 
+/// Whether stderr shows no styles. For what reaches it by another way than [`note`].
+pub(crate) fn is_plain() -> bool {
+    anstream::AutoStream::choice(&io::stderr()) == anstream::ColorChoice::Never
+}
+
 /// Writes an error with its causes to stderr.
 pub(crate) fn complain(error: &anyhow::Error) {
     note(&format!("{BAD}capstan:{BAD:#} {}", visible(&whole(error))));

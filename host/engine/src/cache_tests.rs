@@ -113,8 +113,7 @@ fn a_digest_without_the_key_proves_nothing() {
     let (cache, digest, _) = place.with_code();
     let path = cache.path(Kind::Code, &digest);
     let forged: &[u8] = b"code of an attacker";
-    let foreign =
-        Cache { directory: cache.directory.clone(), key: [0; 32], ..place.open() };
+    let foreign = Cache { directory: cache.directory.clone(), key: [0; 32], ..place.open() };
     let macs: [[u8; 32]; 3] = [
         Sha256::digest(forged).into(),
         foreign.mac(Kind::Code, &digest, forged).unwrap().finalize().into_bytes().into(),

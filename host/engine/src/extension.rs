@@ -174,6 +174,11 @@ impl Extension {
             && *self.shared.identity.config == *config.to_string()
     }
 
+    /// Whether both are handles to one and the same extension in force.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// Takes it out of force: calls in progress end, every further call through a tool or hook that somebody still holds
     /// fails with [`CallError::Retired`]. For a gate that is a denial.
     pub fn retire(&self) {

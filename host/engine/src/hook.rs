@@ -94,7 +94,9 @@ impl ComponentHook {
 
     /// Switches a rewriter off and says so once.
     fn switch_off(&self, subscription: &Subscription, source: &CallError) {
-        if !matches!(source, CallError::Cancelled | CallError::Retired) && subscription.failed.set(source.to_string()).is_ok() {
+        if !matches!(source, CallError::Cancelled | CallError::Retired)
+            && subscription.failed.set(source.to_string()).is_ok()
+        {
             tracing::warn!(extension = %self.name, "the hook {} failed and is left out from now on: {source}", self.name);
         }
     }

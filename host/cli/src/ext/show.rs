@@ -26,7 +26,7 @@ pub(super) fn list(catalog: &Catalog, home: &Home) -> Result<ExitCode> {
             State::Active => GOOD,
             State::Waiting { .. } | State::Modified { .. } | State::UntrustedProject => WARN,
             State::Broken(_) => BAD,
-            State::Disabled => DIM,
+            State::Disabled | State::Compiling(_) => DIM,
         };
         let (version, does) = match &found.about {
             Some(about) => (about.descriptor.version.as_str(), does(found)),
@@ -54,7 +54,8 @@ fn does(found: &Found) -> String {
     tools.chain(hooks).collect::<Vec<_>>().join(", ")
 }
 
-fn stage_name(stage: &capstan_ports::HookStage) -> String {
+/// A stage as the contract writes it.
+pub(crate) fn stage_name(stage: &capstan_ports::HookStage) -> String {
     // The serialized name is the contract's.
     match serde_json::to_value(stage) {
         Ok(Value::String(name)) => name,

@@ -87,10 +87,9 @@ pub(crate) fn make_room(
     let contents = contents(directory)?;
     sweep(&contents.temporary, now)?;
     let mut removed = Removed::default();
-    let (stale, mut kept): (Vec<_>, Vec<_>) = contents
-        .entries
-        .into_iter()
-        .partition(|entry| entry.compatibility != compatibility && is_older(entry.last_used, FOREIGN_FOR, now));
+    let (stale, mut kept): (Vec<_>, Vec<_>) = contents.entries.into_iter().partition(|entry| {
+        entry.compatibility != compatibility && is_older(entry.last_used, FOREIGN_FOR, now)
+    });
     for entry in &stale {
         remove(entry, &mut removed)?;
     }
