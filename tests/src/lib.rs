@@ -9,4 +9,5 @@ pub mod logged;
 pub mod probe;
 pub mod product;
 pub mod sandboxed;
+pub mod services;
 pub mod terminal;

@@ -64,6 +64,7 @@ impl Probe {
             config: json!({ "greeting": "hello" }),
             places,
             services: Default::default(),
+            limits: Default::default(),
         };
         let extension = sandbox.extension(inspect().await?, effective, &settings)?;
         let tool = extension.tools().into_iter().next().context("the probe has a tool")?;

@@ -86,8 +86,12 @@ impl Place {
             Granted::Everything => requests.iter().map(|request| request.capability.clone()).collect(),
         };
         let effective = Effective::of(requests, &held);
-        let settings =
-            ExtensionSettings { config: json!({}), places: self.places(), services: Services::default() };
+        let settings = ExtensionSettings {
+            config: json!({}),
+            places: self.places(),
+            services: Services::default(),
+            limits: Default::default(),
+        };
         Ok(self.sandbox.extension(inspected, effective, &settings)?)
     }
 }

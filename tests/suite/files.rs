@@ -559,6 +559,7 @@ async fn a_grant_that_is_a_file_or_out_of_form_is_refused() -> Result<()> {
         config: json!({}),
         places: place.places(),
         services: Default::default(),
+        limits: Default::default(),
     };
     assert!(sandbox()?.extension(inspect().await?, effective, &settings).is_ok());
     assert!(

@@ -255,7 +255,7 @@ async fn configuration_reaches_an_extension_that_runs_and_a_mistake_in_it_change
     };
     session.product.configure(&rule("block"))?;
     session.says("~ command-guard").await?;
-    session.says("its grants or its configuration changed").await?;
+    session.says("its grants, limits or configuration changed").await?;
     assert!(session.turn().await?.contains("quiet"));
     for mistake in ["[extension.command-guard\n".to_owned(), rule("blokc")] {
         session.product.configure(&mistake)?;

@@ -7,6 +7,7 @@ use crate::ending::Outcome;
 use crate::error::AgentError;
 use crate::journal::Journal;
 use crate::listeners::{Listeners, SubscriptionId};
+use crate::observers::Observers;
 use crate::queue::{PendingMessageQueue, QueueMode};
 use crate::registry::ToolRegistry;
 use crate::run::{Decision, Opening, Run};
@@ -306,6 +307,11 @@ impl Agent {
     /// The tools in use. Changes to the registry count from the next round.
     pub fn tools(&self) -> Arc<ToolRegistry> {
         self.inner.settings().tools.clone()
+    }
+
+    /// Who watches turns from beside. Changes count from the next event.
+    pub fn observers(&self) -> Arc<Observers> {
+        self.inner.settings().config.observers.clone()
     }
 
     /// Changes model, hooks, limits and the like; a run in progress keeps what it began with.

@@ -126,6 +126,9 @@ pub(crate) enum ExtCommand {
         /// As JSON
         #[arg(long)]
         json: bool,
+        /// What each has used in all of your runs: calls, processor time, memory
+        #[arg(long)]
+        usage: bool,
     },
     /// Show everything about one extension: tools, hooks, imports, requests, digest, grants
     Inspect {

@@ -289,11 +289,12 @@ impl Look<'_> {
             );
         }
         let config = self.config.extension(file.surface.descriptor.id.as_str())?;
-        if let Some(extension) = memory.unchanged(&file.digest, &effective, &config) {
+        if let Some(extension) = memory.unchanged(&file.digest, &effective, &config, &self.config.limits) {
             return Ok(extension);
         }
         let places = self.home.places();
-        let settings = ExtensionSettings { config, places, services: self.services.clone() };
+        let limits = self.config.limits.clone();
+        let settings = ExtensionSettings { config, places, services: self.services.clone(), limits };
         Ok(sandbox.extension(file, effective, &settings)?)
     }
 }

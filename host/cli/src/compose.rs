@@ -6,11 +6,13 @@ use crate::config::{self, Config};
 use crate::home::Home;
 use crate::loader::Loader;
 use crate::permit::{Permits, Person};
-use crate::reload::Live;
-use crate::{model, screen};
+use crate::reload::{Live, Running};
+use crate::{model, print, screen, usage};
 use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
-use capstan_agent::{AgentLoopConfig, AgentSession, HookRegistry, RetryEvent, ToolRegistry};
+use capstan_agent::{
+    AgentLoopConfig, AgentSession, HookRegistry, Observers, RetryEvent, SessionFacts, ToolRegistry,
+};
 use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Access;
@@ -18,7 +20,7 @@ use capstan_ports::message::now_ms;
 use capstan_ports::{Model, SessionLog, Tool};
 use capstan_session::{Header, MemorySession, SessionFile};
 use capstan_storage::KeyValueFiles;
-use capstan_tools::{CommandRuntime, LocalCommands, LocalWorkspace, builtin_tools};
+use capstan_tools::{CommandRuntime, LocalCommands, LocalPrograms, LocalWorkspace, builtin_tools};
 use std::sync::Arc;
 
 /// Which session.
@@ -43,6 +45,14 @@ pub(crate) struct Composed {
     pub(crate) live: Live,
     /// What is needed to look at the extensions again.
     pub(crate) loader: Loader,
+}
+
+impl Composed {
+    /// Tells hooks that the session is over and the user what is left open in it, and keeps what extensions used.
+    pub(crate) async fn finish(&self, home: &Home) {
+        print::finish(&self.session).await;
+        usage::keep(home, &self.catalog.active);
+    }
 }
 
 /// What the caller of [`session`] decides besides the flags.
@@ -78,10 +88,14 @@ pub(crate) async fn assemble(
     commands: Arc<dyn CommandRuntime>,
 ) -> Result<Composed> {
     let model = model::choose(setup.model.as_deref(), config)?;
+    let (facts, observers) = (Arc::new(SessionFacts::default()), Arc::new(Observers::default()));
     let mut loader = plan.loader;
     loader.services = Services {
         storage: Some(Arc::new(KeyValueFiles::new(home.storage()))),
+        programs: Some(Arc::new(LocalPrograms::new())),
         model: Some(model.clone()),
+        session_memory: Some(facts.clone()),
+        events: Some(observers.clone()),
         ..Services::default()
     };
     let catalog = extensions(home, config, grants, setup, &mut loader).await?;
@@ -89,6 +103,8 @@ pub(crate) async fn assemble(
     let (log, header) = open_log(home, plan.which)?;
 
     let mut loop_config = AgentLoopConfig::new(model.clone());
+    loop_config.session_memory = Some(facts);
+    loop_config.observers = observers;
     let hooks = Arc::new(HookRegistry::default());
     loop_config.hooks = hooks.clone();
     let mode = setup.permissions.or(config.permissions).unwrap_or(plan.default_mode);
@@ -103,7 +119,8 @@ pub(crate) async fn assemble(
     session.agent().set_tool_registry(tools.clone());
     let (home, setup) = (home.clone(), setup.clone());
     let prompt = Box::new(move |tools: &ToolRegistry| prompt(&home, &setup, tools));
-    let live = Live { agent: session.agent().clone(), builtin, tools, hooks, prompt };
+    let agent = session.agent().clone();
+    let live = Live { agent, builtin, tools, hooks, prompt, running: Running::default() };
     live.apply(&catalog, &[])?;
     Ok(Composed { session, header, model, catalog, live, loader })
 }

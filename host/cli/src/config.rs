@@ -5,6 +5,7 @@ use crate::screen;
 use anyhow::{Context, Result, bail};
 use capstan_engine::cache::DEFAULT_MAX_BYTES;
 use capstan_engine::compile::DEFAULT_LIMIT;
+use capstan_engine::{LimitChange, LimitTable};
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Digest;
 use capstan_provider::{Api, ModelOverride, ProviderConfig, Secret, builtin_providers};
@@ -12,6 +13,7 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What the files say. Unknown keys are refused: a misspelt limit would be no limit.
@@ -34,6 +36,8 @@ struct File {
     provider: BTreeMap<String, Provider>,
     /// Tables of extensions by id.
     extension: BTreeMap<String, toml::Table>,
+    /// What extensions may use, by role.
+    limits: BTreeMap<String, LimitChange>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -59,6 +63,8 @@ pub(crate) struct Config {
     pub(crate) max_rounds: Option<u32>,
     pub(crate) max_retries: Option<u32>,
     pub(crate) providers: Vec<ProviderConfig>,
+    /// What a call of an extension may use.
+    pub(crate) limits: Arc<LimitTable>,
     extensions: BTreeMap<String, toml::Table>,
 }
 
@@ -152,6 +158,10 @@ impl Config {
         self.max_rounds = file.max_rounds.or(self.max_rounds);
         self.max_retries = file.max_retries.or(self.max_retries);
         self.extensions.extend(file.extension);
+        for (role, change) in &file.limits {
+            let changed = Arc::make_mut(&mut self.limits).change(role, change);
+            changed.with_context(|| format!("{} is not valid", path.display()))?;
+        }
         for (name, provider) in file.provider {
             self.provider(&name, provider)
                 .with_context(|| format!("{}: [provider.{name}]", path.display()))?;

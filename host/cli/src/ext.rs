@@ -11,6 +11,7 @@ use crate::catalog::{self, Catalog, Found, State};
 use crate::config::{self, Config};
 use crate::home::Home;
 use crate::screen::{self, BAD, GOOD, visible};
+use crate::usage::Ledger;
 use anyhow::{Context, Result, bail};
 use capstan_engine::{Sandbox, Services};
 use capstan_policy::Grants;
@@ -22,9 +23,13 @@ use std::process::ExitCode;
 pub(crate) async fn run(command: ExtCommand) -> Result<ExitCode> {
     let home = Home::find()?;
     match command {
-        ExtCommand::List { json } => {
+        ExtCommand::List { json, usage } => {
             let place = Place::open(home).await?;
-            if json { show::list_json(&place.catalog) } else { show::list(&place.catalog, &place.home) }
+            match (json, usage) {
+                (true, _) => show::list_json(&place.catalog, &Ledger::read(&place.home)),
+                (false, true) => show::usage(&place.catalog, &Ledger::read(&place.home)),
+                (false, false) => show::list(&place.catalog, &place.home),
+            }
         }
         ExtCommand::Inspect { extension, json } => inspect(home, &extension, json).await,
         ExtCommand::Check { files } => check(home, &files).await,

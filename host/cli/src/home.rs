@@ -64,6 +64,11 @@ impl Home {
         self.cache.join("code")
     }
 
+    /// What extensions used.
+    pub(crate) fn usage_file(&self) -> PathBuf {
+        self.data.join("usage.json")
+    }
+
     /// What extensions keep of their own.
     pub(crate) fn storage(&self) -> PathBuf {
         self.data.join("storage")

@@ -1,4 +1,5 @@
-//! `capstan --mode json`: every event of the run as one line of JSON on stdout, in pi's shape.
+//! `capstan --mode json`: every event of the run as one line of JSON on stdout, in pi's shape. Beside them `extension_event` for
+//! what extensions report, and at the end `extension_usage` for what each of them used.
 
 use crate::args::Args;
 use crate::home::Home;
@@ -6,9 +7,12 @@ use crate::{compose, print, screen};
 use anyhow::Result;
 use async_trait::async_trait;
 use capstan_ports::event::{AgentEvent, EventSink};
+use capstan_ports::{ObserverPort, TurnEvent};
+use serde::Serialize;
 use serde_json::json;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Runs the prompt; the first line is that of the session's file, the others are its events.
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
@@ -17,22 +21,47 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let composed = compose::session(&home, &args.setup, print::plan(&args)).await?;
     screen::data(&format!("{}\n", composed.header.to_line()?))?;
     composed.session.agent().subscribe(Arc::new(Lines));
+    let observers = composed.session.agent().observers();
+    observers.add(Arc::new(ExtensionLines));
     let turn = print::turn(&composed.session, prompt).await?;
-    print::finish(&composed.session).await;
+    composed.finish(&home).await;
+    observers.flush(FLUSH).await;
+    for extension in &composed.catalog.active {
+        line(&json!({"type": "extension_usage", "extension": extension.id(), "usage": extension.usage()}));
+    }
     Ok(turn.exit_code())
 }
 
 struct Lines;
 
+/// How long lines of extensions may take to be written at the end.
+const FLUSH: Duration = Duration::from_secs(2);
+
 #[async_trait]
 impl EventSink for Lines {
     async fn emit(&self, event: AgentEvent) {
-        let line = match serde_json::to_string(&event) {
-            Ok(line) => line,
-            Err(reason) => json!({"type": "error", "message": reason.to_string()}).to_string(),
-        };
-        if let Err(reason) = screen::data(&format!("{line}\n")) {
-            tracing::warn!(%reason, "an event could not be written to stdout");
+        line(&event);
+    }
+}
+
+/// Events that extensions report: `{"type": "extension_event", "extension": …, "label": …, "data": …}`.
+struct ExtensionLines;
+
+#[async_trait]
+impl ObserverPort for ExtensionLines {
+    async fn on_event(&self, event: &TurnEvent) {
+        if let TurnEvent::Custom { source, label, data } = event {
+            line(&json!({"type": "extension_event", "extension": source, "label": label, "data": data}));
         }
+    }
+}
+
+fn line(event: &impl Serialize) {
+    let text = match serde_json::to_string(event) {
+        Ok(text) => text,
+        Err(reason) => json!({"type": "error", "message": reason.to_string()}).to_string(),
+    };
+    if let Err(reason) = screen::data(&format!("{text}\n")) {
+        tracing::warn!(%reason, "an event could not be written to stdout");
     }
 }

@@ -27,6 +27,7 @@ mod print;
 mod reload;
 mod repl;
 mod screen;
+mod usage;
 mod watch;
 
 use args::{Args, Command, Mode};

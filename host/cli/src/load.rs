@@ -2,7 +2,7 @@
 //! compilation, no second `describe`, and what did not change keeps its very objects.
 
 use crate::screen;
-use capstan_engine::{Extension, Glance, Inspected, LoadError, Sandbox};
+use capstan_engine::{Extension, Glance, Inspected, LimitTable, LoadError, Sandbox};
 use capstan_policy::{Effective, Source};
 use capstan_ports::extension::Digest;
 use std::collections::{HashMap, HashSet};
@@ -152,9 +152,10 @@ impl Memory {
         digest: &Digest,
         effective: &Effective,
         config: &serde_json::Value,
+        limits: &LimitTable,
     ) -> Option<Extension> {
         let held = self.in_force.iter().map(|held| &held.extension);
-        held.into_iter().find(|extension| extension.is_made_of(digest, effective, config)).cloned()
+        held.into_iter().find(|extension| extension.is_made_of(digest, effective, config, limits)).cloned()
     }
 }
 

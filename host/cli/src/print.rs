@@ -18,7 +18,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// Runs the prompt and prints the last answer.
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let prompt = prompt(&args)?;
-    let composed = compose::session(&Home::find()?, &args.setup, plan(&args)).await?;
+    let home = Home::find()?;
+    let composed = compose::session(&home, &args.setup, plan(&args)).await?;
     let turn = turn(&composed.session, prompt).await?;
     if let Some(answer) = &turn.answer {
         let text = answer.text();
@@ -29,7 +30,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
             screen::data(&format!("{shown}\n"))?;
         }
     }
-    finish(&composed.session).await;
+    composed.finish(&home).await;
     Ok(turn.exit_code())
 }
 

@@ -13,7 +13,7 @@ use capstan_ports::message::{AssistantMessage, Message, ToolCall};
 use capstan_ports::tool::{Tool, ToolOutcome};
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Builds the system prompt around the tools that there are.
 pub(crate) type PromptOf = Box<dyn Fn(&ToolRegistry) -> String + Send + Sync>;
@@ -26,7 +26,12 @@ pub(crate) struct Live {
     pub(crate) tools: Arc<ToolRegistry>,
     pub(crate) hooks: Arc<HookRegistry>,
     pub(crate) prompt: PromptOf,
+    /// What is in force, for those who count at the end.
+    pub(crate) running: Running,
 }
+
+/// The extensions in force at the moment.
+pub(crate) type Running = Arc<Mutex<Vec<Extension>>>;
 
 impl Live {
     /// Puts everything into force that follows from a catalog, and closes what `closed` guards. Rounds in progress end with
@@ -41,6 +46,7 @@ impl Live {
         self.hooks.replace(HookChain::new(hooks.chain(closed.iter().cloned())));
         self.agent.set_system_prompt((self.prompt)(&self.tools));
         warm_up(&catalog.active);
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&catalog.active);
         Ok(())
     }
 }
@@ -218,7 +224,7 @@ pub(crate) fn changes(before: &[InForce], catalog: &Catalog) -> Vec<String> {
         };
         if old.inspected().digest == extension.inspected().digest {
             if !old.is_same(extension) {
-                lines.push(format!("~ {id} {version}: its grants or its configuration changed"));
+                lines.push(format!("~ {id} {version}: its grants, limits or configuration changed"));
             }
             continue;
         }

@@ -13,14 +13,14 @@ use crate::loader::Loader;
 use crate::permit::{Person, Reply};
 use crate::screen::{self, BOLD, DIM};
 use crate::watch::Follower;
-use crate::{approve, config, print};
+use crate::{approve, config, print, usage};
 use anyhow::{Context, Result};
 use capstan_agent::AgentSession;
 use capstan_policy::PermissionMode;
 use print::Stop;
 use progress::Progress;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use terminal::{Line, PROMPT, Terminal};
 use tokio::sync::watch;
@@ -47,9 +47,9 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     }
     let Composed { session, catalog, live, loader, .. } = composed;
     session.agent().subscribe(Arc::new(Progress::default()));
-    let mut ready = None;
+    let (running, mut ready) = (live.running.clone(), None);
     if terminal.is_interactive() && !args.setup.no_extensions {
-        let follower = Follower::new(home, args.setup, live, loader, &catalog, terminal.announcer());
+        let follower = Follower::new(home.clone(), args.setup, live, loader, &catalog, terminal.announcer());
         ready = Some(follower.ready());
         tokio::spawn(follower.follow());
     }
@@ -86,6 +86,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
             Line::Interrupted => {}
             Line::End => {
                 print::finish(&session).await;
+                usage::keep(&home, running.lock().unwrap_or_else(PoisonError::into_inner).iter());
                 return Ok(ExitCode::SUCCESS);
             }
         }

@@ -12,6 +12,7 @@ use crate::load::Stamp;
 use crate::loader::{Loader, Say};
 use crate::reload::{ClosedGates, Live, changes};
 use crate::screen;
+use crate::usage;
 use anyhow::Result;
 use capstan_engine::Extension;
 use notify::event::{AccessKind, AccessMode, EventKind};
@@ -154,6 +155,11 @@ impl Follower {
         for gone in before.iter().filter(|held| has_lost(&held.extension, &catalog)) {
             gone.extension.retire();
         }
+        let gone = before.iter().map(|held| &held.extension);
+        usage::keep(
+            &self.home,
+            gone.filter(|old| catalog.active.iter().all(|active| !active.is_same(old))),
+        );
         let mut notices: HashSet<String> =
             catalog.found.iter().filter_map(catalog::Found::notice).chain(left_out).collect();
         for line in changes(&before, &catalog).into_iter().chain(lifted) {

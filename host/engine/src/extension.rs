@@ -6,12 +6,13 @@ use crate::configuration;
 use crate::error::{CallError, LoadError, LoadProblem};
 use crate::hook::{ComponentHook, Subscription};
 use crate::inspect::Inspected;
-use crate::limits::{Limits, Role};
+use crate::limits::{LimitTable, Limits, MAX_CALLS_OF_ONE, MAX_KEPT, Role};
 use crate::rights::Rights;
 use crate::sandbox::Sandbox;
 use crate::services::Services;
 use crate::state::{Identity, Scope, State};
 use crate::tool::ComponentTool;
+use crate::usage::{Meter, Metered, Usage};
 use crate::wasi::{Captured, World};
 use capstan_policy::{Effective, Places};
 use capstan_ports::extension::{Capability, Descriptor, Digest, ExtensionId, Lifetime, Power};
@@ -23,6 +24,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use tokio::sync::{AcquireError, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use wasmtime::Store;
 use wasmtime::component::Instance;
@@ -36,6 +38,8 @@ pub struct ExtensionSettings {
     pub places: Places,
     /// What the host lends it.
     pub services: Services,
+    /// What its calls may use.
+    pub limits: Arc<LimitTable>,
 }
 
 /// An extension in force. Cloning gives another handle to the same one.
@@ -56,14 +60,20 @@ struct Shared {
     /// The hook object, while anybody holds it. It holds the extension, so the extension must not hold it.
     hook: Mutex<Weak<ComponentHook>>,
     retired: AtomicBool,
+    limits: Arc<LimitTable>,
+    /// Its share of the calls that run at the same time.
+    permits: Semaphore,
     /// Instances that outlive a call, one a session, only with `lifetime: session`.
     kept: Mutex<HashMap<SessionId, KeptGuest>>,
 }
 
-type KeptGuest = Arc<tokio::sync::Mutex<Option<Guest>>>;
+type KeptGuest = Arc<tokio::sync::Mutex<Option<Kept>>>;
 
-/// Sessions of one process whose instances are kept at the same time; the oldest entries are empty ones.
-const MAX_KEPT: usize = 32;
+/// An instance between two calls, and the room that it takes.
+struct Kept {
+    guest: Guest,
+    _room: OwnedSemaphorePermit,
+}
 
 /// Whether this host version can enforce a capability. One that it cannot is refused when it is to be granted, not ignored.
 pub fn can_enforce(capability: &Capability) -> bool {
@@ -111,10 +121,13 @@ impl Sandbox {
                 rights: Arc::new(Rights::of(&effective, &world).map_err(unusable)?),
                 services: Arc::new(settings.services.clone()),
                 accounts: Arc::default(),
+                meter: Arc::default(),
             },
             subscriptions: Subscription::of(&inspected.surface.descriptor),
             hook: Mutex::default(),
             retired: AtomicBool::new(false),
+            limits: settings.limits.clone(),
+            permits: Semaphore::new(MAX_CALLS_OF_ONE),
             inspected,
             effective,
             world,
@@ -168,9 +181,16 @@ impl Extension {
 
     /// Whether this is the very thing that [`Sandbox::extension`] would make of these bytes, grants and settings, so that it
     /// can stay in force over a reload.
-    pub fn is_made_of(&self, digest: &Digest, effective: &Effective, config: &Value) -> bool {
+    pub fn is_made_of(
+        &self,
+        digest: &Digest,
+        effective: &Effective,
+        config: &Value,
+        limits: &LimitTable,
+    ) -> bool {
         self.shared.inspected.digest == *digest
             && self.shared.effective == *effective
+            && *self.shared.limits == *limits
             && *self.shared.identity.config == *config.to_string()
     }
 
@@ -183,6 +203,11 @@ impl Extension {
     /// fails with [`CallError::Retired`]. For a gate that is a denial.
     pub fn retire(&self) {
         self.shared.retired.store(true, Ordering::Relaxed);
+    }
+
+    /// What it has used since it was put into force.
+    pub fn usage(&self) -> Usage {
+        self.shared.identity.meter.read()
     }
 
     pub(crate) fn exports(&self, interface: Interface) -> bool {
@@ -215,59 +240,102 @@ impl Extension {
         F: for<'g> FnOnce(&'g mut Store<State>, &'g Instance, &'g Code) -> BoxFuture<'g, wasmtime::Result<R>>
             + Send,
     {
-        if self.shared.retired.load(Ordering::Relaxed) {
+        let shared = &*self.shared;
+        if shared.retired.load(Ordering::Relaxed) {
             return Err(CallError::Retired);
         }
-        let limits = Limits::of(role);
+        let (limits, meter) = (shared.limits.of(role), &*shared.identity.meter);
+        Meter::count(&meter.calls, 1);
+        let answer = self.call_within(limits, caller, work).await;
+        Meter::count(&meter.failures, answer.is_err().into());
+        answer
+    }
+
+    async fn call_within<R, F>(&self, limits: &Limits, caller: Caller<'_>, work: F) -> Result<R, CallError>
+    where
+        F: for<'g> FnOnce(&'g mut Store<State>, &'g Instance, &'g Code) -> BoxFuture<'g, wasmtime::Result<R>>
+            + Send,
+    {
+        let (shared, cancel) = (&*self.shared, caller.cancel);
         if caller.input_bytes > limits.input_bytes {
             return Err(CallError::Exhausted {
                 resource: "input",
                 limit: format!("{} MiB, the call has {} bytes", limits.input_bytes >> 20, caller.input_bytes),
             });
         }
-        // Outside the deadline: loading code and waiting for a slot are no doing of the guest.
+        // Outside the deadline: loading code and waiting for a turn are no doing of the guest. An instance that serves one call
+        // after another is waited for first, so that those who wait for it take no turn from others. Semaphores are fair.
         let code = self.code().await?;
-        let _permit = self
-            .shared
-            .sandbox
-            .permits()
-            .acquire()
-            .await
-            .map_err(|closed| CallError::NotStarted { reason: closed.to_string() })?;
-        let mut scope = Scope::new(&self.shared.identity, caller.session.clone(), &limits);
+        let slot = match self.descriptor().lifetime {
+            Lifetime::Call => None,
+            Lifetime::Session => Some(self.kept(caller.session).lock_owned().await),
+        };
+        let closed = |closed: AcquireError| CallError::NotStarted { reason: closed.to_string() };
+        let _share = shared.permits.acquire().await.map_err(closed)?;
+        let _turn = shared.sandbox.permits().acquire().await.map_err(closed)?;
+        let mut scope = Scope::new(&shared.identity, caller.session.clone(), limits);
         scope.turn = caller.turn;
-        scope.cancel = caller.cancel.clone();
+        scope.cancel = cancel.clone();
         if let Some(progress) = caller.progress {
             scope.progress = progress;
         }
+        Meter::count(&shared.identity.meter.input_bytes, caller.input_bytes as u64);
         let run = async {
-            match self.descriptor().lifetime {
-                Lifetime::Call => {
-                    let mut guest = self.instantiate(&code, scope, &limits).await?;
+            match slot {
+                None => {
+                    let mut guest = self.instantiate(&code, scope, limits).await?;
                     self.finish(work(&mut guest.store, &guest.instance, &code).await, &mut guest)
                 }
-                Lifetime::Session => {
-                    let kept = self.kept(caller.session);
-                    let mut slot = kept.lock().await;
-                    // Taken out while it works: whatever goes wrong, the slot is empty and the next call starts afresh.
-                    let mut guest = match slot.take() {
-                        Some(mut guest) => {
-                            guest.store.data_mut().scope = scope;
-                            guest.store.set_epoch_deadline(1);
-                            guest
-                        }
-                        None => self.instantiate(&code, scope, &limits).await?,
-                    };
-                    let result =
-                        self.finish(work(&mut guest.store, &guest.instance, &code).await, &mut guest);
-                    if result.is_ok() {
-                        *slot = Some(guest);
-                    }
-                    result
-                }
+                Some(slot) => self.run_kept(slot, &code, scope, limits, work).await,
             }
         };
-        bounded(limits.deadline, caller.cancel, run).await
+        bounded(limits.deadline, cancel, Metered::new(run, &shared.identity.meter)).await
+    }
+
+    async fn run_kept<R, F>(
+        &self,
+        mut slot: OwnedMutexGuard<Option<Kept>>,
+        code: &Code,
+        scope: Scope,
+        limits: &Limits,
+        work: F,
+    ) -> Result<R, CallError>
+    where
+        F: for<'g> FnOnce(&'g mut Store<State>, &'g Instance, &'g Code) -> BoxFuture<'g, wasmtime::Result<R>>
+            + Send,
+    {
+        // Taken out while it works: whatever goes wrong, the slot is empty and the next call starts afresh.
+        let mut kept = match slot.take() {
+            Some(mut kept) => {
+                kept.guest.store.data_mut().scope = scope;
+                kept.guest.store.set_epoch_deadline(1);
+                kept
+            }
+            None => {
+                let _room = self.room()?;
+                Kept { guest: self.instantiate(code, scope, limits).await?, _room }
+            }
+        };
+        let guest = &mut kept.guest;
+        let result = self.finish(work(&mut guest.store, &guest.instance, code).await, guest);
+        if result.is_ok() {
+            *slot = Some(kept);
+        }
+        result
+    }
+
+    /// Room for one more kept instance; where there is none, this extension's idle ones make some.
+    fn room(&self) -> Result<OwnedSemaphorePermit, CallError> {
+        let all = self.shared.sandbox.kept();
+        if let Ok(room) = all.clone().try_acquire_owned() {
+            return Ok(room);
+        }
+        let mut kept = self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|_, slot| Arc::strong_count(slot) > 1);
+        all.clone().try_acquire_owned().map_err(|_full| CallError::Exhausted {
+            resource: "instances that are kept for a session",
+            limit: format!("{MAX_KEPT} of all extensions"),
+        })
     }
 
     async fn instantiate(&self, code: &Code, scope: Scope, limits: &Limits) -> Result<Guest, CallError> {
@@ -302,10 +370,6 @@ impl Extension {
 
     fn kept(&self, session: &SessionId) -> KeptGuest {
         let mut kept = self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MAX_KEPT && !kept.contains_key(session) {
-            // Entries that nobody holds at the moment belong to sessions that are idle; their state may go.
-            kept.retain(|_, guest| Arc::strong_count(guest) > 1);
-        }
         kept.entry(session.clone()).or_default().clone()
     }
 }

@@ -33,6 +33,7 @@ mod services;
 mod state;
 mod ticker;
 mod tool;
+mod usage;
 mod wasi;
 
 pub use abi::Interface;
@@ -40,7 +41,8 @@ pub use compile::Compiler;
 pub use error::{CallError, EngineError, LoadError, LoadProblem};
 pub use extension::{Extension, ExtensionSettings, can_enforce};
 pub use inspect::{Glance, Inspected, Surface};
-pub use limits::{Limits, Role};
+pub use limits::{LimitChange, LimitError, LimitTable, Limits, Role};
 pub use machine::Allocation;
 pub use sandbox::{Sandbox, SandboxOptions};
 pub use services::{Secrets, Services};
+pub use usage::Usage;

@@ -1,6 +1,13 @@
-//! What a guest may use in one call, by the role in which it is called.
+//! What a guest may use in one call, by the role in which it is called: the defaults, what a user can make of them, and the
+//! table in the documentation.
 //!
 //! Each number stands beside its reason and the symptom when it is hit.
+
+mod change;
+mod table;
+
+pub use change::{LimitChange, LimitError, LimitTable};
+pub use table::table;
 
 use std::time::Duration;
 
@@ -109,8 +116,15 @@ pub const ASYNC_STACK: usize = 2 << 20;
 /// six gigabytes of address space.
 pub const MAX_CONCURRENT_CALLS: usize = 64;
 
+/// Of these, how many may belong to one extension, so that one with many slow calls does not keep the others waiting.
+pub const MAX_CALLS_OF_ONE: usize = 16;
+
+/// Instances that are kept from call to call (`lifetime: session`), of all extensions together. Each holds a slot of the
+/// instance pool for as long.
+pub const MAX_KEPT: usize = 32;
+
 /// The largest memory that any role may have; the pool's slots are made for it.
-pub const MAX_MEMORY: usize = 256 << 20;
+pub const MAX_MEMORY: usize = 512 << 20;
 
 impl Limits {
     /// The limits of a role.
@@ -133,7 +147,7 @@ impl Limits {
             // Tools do the work: reading a repository, parsing a large file.
             Role::Tool | Role::Command => Self {
                 deadline: Duration::from_secs(30),
-                memory_bytes: MAX_MEMORY,
+                memory_bytes: 256 << 20,
                 table_elements: 100_000,
                 parts: 32,
                 hostcall_bytes: 8 << 20,

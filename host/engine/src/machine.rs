@@ -1,7 +1,7 @@
 //! The wasmtime engine as extensions get it: which features, which allocator, which stacks.
 
 use crate::error::EngineError;
-use crate::limits::{ASYNC_STACK, MAX_CONCURRENT_CALLS, MAX_MEMORY, MAX_WASM_STACK};
+use crate::limits::{ASYNC_STACK, MAX_CONCURRENT_CALLS, MAX_KEPT, MAX_MEMORY, MAX_WASM_STACK};
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
 
 /// How instances get their memory.
@@ -41,13 +41,17 @@ fn config() -> Config {
     // The heap images of JavaScript and Python guests are larger than the default of 16 MiB.
     config.memory_guaranteed_dense_image_size(64 << 20);
     config.wasm_memory64(false);
-    config.wasm_multi_memory(false);
-    config.wasm_tail_call(false);
+    // Components that are made of components, as all of QuickJS are, need adapters with two memories between their parts;
+    // wasmtime makes these and panics where it may not. The limit counts all memories of a component together.
+    config.wasm_multi_memory(true);
+    // QuickJS is compiled with tail calls. They cannot recurse without end in less stack: the deadline ends them like a loop.
+    config.wasm_tail_call(true);
     config
 }
 
 fn pool() -> PoolingAllocationConfig {
-    let calls = MAX_CONCURRENT_CALLS as u32;
+    // Those that work, and those that wait for their next call.
+    let calls = (MAX_CONCURRENT_CALLS + MAX_KEPT) as u32;
     let mut pool = PoolingAllocationConfig::new();
     // A component of the preview-1 adapter kind has four core modules, and QuickJS and Python ones have more.
     pool.total_component_instances(calls)

@@ -5,7 +5,7 @@ use crate::compile::{self, Compiler, Workshop};
 use crate::error::EngineError;
 use crate::import;
 use crate::inspect::Surface;
-use crate::limits::MAX_CONCURRENT_CALLS;
+use crate::limits::{MAX_CONCURRENT_CALLS, MAX_KEPT};
 use crate::machine::{self, Allocation};
 use crate::state::State;
 use crate::ticker;
@@ -56,6 +56,7 @@ struct Shared {
     cache: Option<Cache>,
     workshop: Workshop,
     permits: Semaphore,
+    kept: Arc<Semaphore>,
 }
 
 impl Sandbox {
@@ -79,7 +80,10 @@ impl Sandbox {
         });
         let permits = Semaphore::new(MAX_CONCURRENT_CALLS);
         let workshop = Workshop::new(options.compiler.clone(), options.compile_limit);
-        Ok(Self { shared: Arc::new(Shared { engine, allocation, linker, cache, workshop, permits }) })
+        let kept = Arc::new(Semaphore::new(MAX_KEPT));
+        Ok(Self {
+            shared: Arc::new(Shared { engine, allocation, linker, cache, workshop, permits, kept }),
+        })
     }
 
     /// How instances get their memory on this machine.
@@ -109,6 +113,11 @@ impl Sandbox {
 
     pub(crate) fn permits(&self) -> &Semaphore {
         &self.shared.permits
+    }
+
+    /// Room for instances that outlive a call.
+    pub(crate) fn kept(&self) -> &Arc<Semaphore> {
+        &self.shared.kept
     }
 
     /// The surface of these bytes, if it and their code are in the cache.

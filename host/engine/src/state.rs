@@ -4,6 +4,7 @@ use crate::import::Accounts;
 use crate::limits::Limits;
 use crate::rights::Rights;
 use crate::services::Services;
+use crate::usage::Meter;
 use crate::wasi::{Captured, Time, Wasi};
 use capstan_ports::session::SessionId;
 use capstan_ports::tool::{NoProgress, Progress};
@@ -28,6 +29,8 @@ pub(crate) struct Identity {
     pub(crate) services: Arc<Services>,
     /// Tokens that it had the model read and write.
     pub(crate) accounts: Arc<Accounts>,
+    /// What it uses.
+    pub(crate) meter: Arc<Meter>,
 }
 
 impl Identity {
@@ -39,6 +42,7 @@ impl Identity {
             rights: Arc::default(),
             services: Arc::default(),
             accounts: Arc::default(),
+            meter: Arc::default(),
         }
     }
 }
@@ -95,7 +99,7 @@ impl State {
     pub(crate) fn new(wasi: Option<Wasi>, captured: Captured, scope: Scope, limits: &Limits) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.resources);
-        Self { wasi, table, limiter: Limiter::new(limits), scope, captured }
+        Self { wasi, table, limiter: Limiter::new(limits, scope.identity.meter.clone()), scope, captured }
     }
 
     /// Whether this is the world of `describe`.
@@ -119,6 +123,7 @@ impl WasiView for State {
 /// Counts linear memory over *all* memories of a store. wasmtime's own limiter looks at each memory alone, so a component
 /// with many memories would multiply its limit.
 pub(crate) struct Limiter {
+    meter: Arc<Meter>,
     memory_limit: usize,
     memory_used: usize,
     last_growth: usize,
@@ -130,8 +135,9 @@ pub(crate) struct Limiter {
 }
 
 impl Limiter {
-    fn new(limits: &Limits) -> Self {
+    fn new(limits: &Limits, meter: Arc<Meter>) -> Self {
         Self {
+            meter,
             memory_limit: limits.memory_bytes,
             memory_used: 0,
             last_growth: 0,
@@ -166,6 +172,7 @@ impl ResourceLimiter for Limiter {
             return Ok(false);
         }
         self.memory_used = wanted;
+        self.meter.memory(wanted);
         self.last_growth = growth;
         Ok(true)
     }

@@ -2,7 +2,7 @@ use super::*;
 use crate::limits::Role;
 
 fn limiter(memory_bytes: usize) -> Limiter {
-    Limiter::new(&Limits { memory_bytes, ..Limits::of(Role::Tool) })
+    Limiter::new(&Limits { memory_bytes, ..Limits::of(Role::Tool) }, Arc::default())
 }
 
 // reliability M3

@@ -3,6 +3,7 @@
 use crate::catalog::{Catalog, Found, State};
 use crate::home::Home;
 use crate::screen::{self, BAD, BOLD, DIM, GOOD, WARN, visible};
+use crate::usage::Ledger;
 use anyhow::Result;
 use capstan_engine::{Inspected, Interface};
 use capstan_policy::Grants;
@@ -63,8 +64,40 @@ pub(crate) fn stage_name(stage: &capstan_ports::HookStage) -> String {
     }
 }
 
-/// The same as an array.
-pub(super) fn list_json(catalog: &Catalog) -> Result<ExitCode> {
+/// What each has used, one line an extension.
+pub(super) fn usage(catalog: &Catalog, ledger: &Ledger) -> Result<ExitCode> {
+    let known = catalog.found.iter().filter_map(|found| Some((found, found.about.as_ref()?)));
+    let width = catalog.found.iter().map(|found| found.name().len()).max().unwrap_or(0).max(9);
+    let mut out = format!(
+        "{DIM}{:width$}  {:>8}  {:>8}  {:>9}  {:>10}  {:>10}  {:>9}  {:>9}{DIM:#}\n",
+        "extension", "calls", "failed", "cpu ms", "per call", "host calls", "memory", "written"
+    );
+    for (found, about) in known {
+        let used = ledger.of(&about.descriptor.id, &about.digest);
+        let millis = used.cpu_micros as f64 / 1000.0;
+        let each = if used.calls == 0 { 0.0 } else { used.cpu_micros as f64 / used.calls as f64 };
+        writeln!(
+            out,
+            "{BOLD}{:width$}{BOLD:#}  {:>8}  {:>8}  {millis:>9.1}  {:>10}  {:>10}  {:>9}  {:>9}",
+            visible(&found.name()),
+            used.calls,
+            used.failures,
+            format!("{each:.0} µs"),
+            used.host_calls,
+            mib(used.peak_memory_bytes),
+            mib(used.written_bytes),
+        )?;
+    }
+    screen::show(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn mib(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+/// The same as an array, with everything.
+pub(super) fn list_json(catalog: &Catalog, ledger: &Ledger) -> Result<ExitCode> {
     let entries: Vec<_> = catalog
         .found
         .iter()
@@ -76,6 +109,7 @@ pub(super) fn list_json(catalog: &Catalog) -> Result<ExitCode> {
                 "notice": found.notice(),
                 "digest": found.about.as_ref().map(|about| about.digest),
                 "descriptor": found.about.as_ref().map(|about| &about.descriptor),
+                "usage": found.about.as_ref().map(|about| ledger.of(&about.descriptor.id, &about.digest)),
             })
         })
         .collect();

@@ -1,0 +1,46 @@
+//! A gate in JavaScript, as an author would write it, in QuickJS.
+//!
+//! Left out, with a line that says so, where the component was not built because there is no npm.
+
+use anyhow::{Context, Result};
+use capstan_ports::hook::{GateVerdict, Hook, HookError};
+use capstan_tests::probe::{built_guest, sandbox};
+use capstan_tests::sandboxed::{Granted, Place, call, hook_context};
+use serde_json::json;
+use std::sync::Arc;
+
+async fn gate(place: &Place) -> Result<Option<Arc<dyn Hook>>> {
+    let Ok(path) = built_guest("javascript-gate-quickjs") else {
+        eprintln!(
+            "left out: the gate in JavaScript is not built; `cargo xtask test` builds it where npm is installed"
+        );
+        return Ok(None);
+    };
+    let inspected = sandbox()?.inspect(&path).await?;
+    let gate = place.put_in_force(inspected, Granted::Nothing)?.hook().context("it has a gate")?;
+    Ok(Some(gate))
+}
+
+#[tokio::test]
+async fn a_gate_in_javascript_lets_pass_and_blocks() -> Result<()> {
+    let place = Place::new()?;
+    let Some(gate) = gate(&place).await? else { return Ok(()) };
+    let passed = gate.before_tool_call(&hook_context(), &call("bash", json!({"command": "ls"}))).await?;
+    assert_eq!(passed, GateVerdict::Pass);
+    let marked = call("bash", json!({"command": "echo must-block-this"}));
+    let blocked = gate.before_tool_call(&hook_context(), &marked).await?;
+    assert_eq!(blocked, GateVerdict::Block("marked".to_owned()));
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_uncaught_error_in_javascript_closes_the_gate() -> Result<()> {
+    let place = Place::new()?;
+    let Some(gate) = gate(&place).await? else { return Ok(()) };
+    let odd = call("bash", json!({"command": 7}));
+    let denied = gate.before_tool_call(&hook_context(), &odd).await;
+    assert!(matches!(denied, Err(HookError::Failed { .. })), "{denied:?}");
+    let sound = gate.before_tool_call(&hook_context(), &call("bash", json!({"command": "ls"}))).await;
+    assert!(sound.is_err(), "a gate that failed stays closed");
+    Ok(())
+}
