@@ -52,8 +52,12 @@ async fn what_the_compiler_process_answers_runs_like_any_other_code() -> Result<
     let file = place.file("tool.wasm", &guest.tool("say", &body).build()?)?;
     for compiler in [Compiler::InProcess, worker()] {
         let sandbox = sandbox(compiler, Duration::from_secs(60))?;
-        let settings =
-            ExtensionSettings { config: json!({}), places: place.places(), services: Services::default() };
+        let settings = ExtensionSettings {
+            config: json!({}),
+            places: place.places(),
+            services: Services::default(),
+            limits: Default::default(),
+        };
         let extension = sandbox.extension(sandbox.inspect(&file).await?, Effective::nothing(), &settings)?;
         let outcome = extension.tools()[0].execute(&call("say", json!({})), &tool_context()).await?;
         assert_eq!(text_of(&outcome.content), "hello");

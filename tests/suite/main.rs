@@ -10,6 +10,7 @@ mod contract;
 mod environment;
 mod extensions_command;
 mod files;
+mod install;
 mod interactive;
 mod javascript;
 mod limits;

@@ -155,6 +155,23 @@ pub(crate) enum ExtCommand {
         #[arg(long)]
         install: bool,
     },
+    /// Put extensions into your folder: checked, shown, copied, noted in extensions.lock
+    Install {
+        /// `.wasm` files
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Do not ask for confirmation
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Take an extension out of your folder, with its grants
+    Remove {
+        /// Its id
+        name: String,
+        /// Also what it has stored
+        #[arg(long)]
+        purge: bool,
+    },
     /// Grant an extension what it asks for
     Allow {
         /// Its id

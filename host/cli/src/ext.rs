@@ -1,6 +1,8 @@
 //! `capstan ext …`
 
 mod build;
+mod install;
+mod remove;
 mod show;
 
 pub(crate) use show::stage_name;
@@ -10,6 +12,7 @@ use crate::args::ExtCommand;
 use crate::catalog::{self, Catalog, Found, State};
 use crate::config::{self, Config};
 use crate::home::Home;
+use crate::lock::Lock;
 use crate::screen::{self, BAD, GOOD, visible};
 use crate::usage::Ledger;
 use anyhow::{Context, Result, bail};
@@ -26,7 +29,9 @@ pub(crate) async fn run(command: ExtCommand) -> Result<ExitCode> {
         ExtCommand::List { json, usage } => {
             let place = Place::open(home).await?;
             match (json, usage) {
-                (true, _) => show::list_json(&place.catalog, &Ledger::read(&place.home)),
+                (true, _) => {
+                    show::list_json(&place.catalog, &Ledger::read(&place.home), &Lock::read(&place.home)?)
+                }
                 (false, true) => show::usage(&place.catalog, &Ledger::read(&place.home)),
                 (false, false) => show::list(&place.catalog, &place.home),
             }
@@ -34,6 +39,8 @@ pub(crate) async fn run(command: ExtCommand) -> Result<ExitCode> {
         ExtCommand::Inspect { extension, json } => inspect(home, &extension, json).await,
         ExtCommand::Check { files } => check(home, &files).await,
         ExtCommand::Build { project, out, install } => build::run(&home, &project, out, install).await,
+        ExtCommand::Install { files, yes } => install::run(home, &files, yes).await,
+        ExtCommand::Remove { name, purge } => remove::run(home, &name, purge).await,
         ExtCommand::Allow { project: true, .. } => allow_project(&home),
         ExtCommand::Allow { name, yes, .. } => allow(home, name.as_deref().unwrap_or_default(), yes).await,
         ExtCommand::Revoke { name } => revoke(home, &name).await,

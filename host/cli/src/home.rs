@@ -69,6 +69,11 @@ impl Home {
         self.data.join("usage.json")
     }
 
+    /// What was installed from where.
+    pub(crate) fn lock_file(&self) -> PathBuf {
+        self.data.join("extensions.lock")
+    }
+
     /// What extensions keep of their own.
     pub(crate) fn storage(&self) -> PathBuf {
         self.data.join("storage")

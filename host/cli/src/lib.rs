@@ -20,6 +20,7 @@ mod home;
 mod json;
 mod load;
 mod loader;
+mod lock;
 mod log;
 mod model;
 mod permit;

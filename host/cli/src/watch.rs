@@ -156,10 +156,7 @@ impl Follower {
             gone.extension.retire();
         }
         let gone = before.iter().map(|held| &held.extension);
-        usage::keep(
-            &self.home,
-            gone.filter(|old| catalog.active.iter().all(|active| !active.is_same(old))),
-        );
+        usage::keep(&self.home, gone.filter(|old| catalog.active.iter().all(|active| !active.is_same(old))));
         let mut notices: HashSet<String> =
             catalog.found.iter().filter_map(catalog::Found::notice).chain(left_out).collect();
         for line in changes(&before, &catalog).into_iter().chain(lifted) {

@@ -81,9 +81,7 @@ impl Sandbox {
         let permits = Semaphore::new(MAX_CONCURRENT_CALLS);
         let workshop = Workshop::new(options.compiler.clone(), options.compile_limit);
         let kept = Arc::new(Semaphore::new(MAX_KEPT));
-        Ok(Self {
-            shared: Arc::new(Shared { engine, allocation, linker, cache, workshop, permits, kept }),
-        })
+        Ok(Self { shared: Arc::new(Shared { engine, allocation, linker, cache, workshop, permits, kept }) })
     }
 
     /// How instances get their memory on this machine.

@@ -2,6 +2,7 @@
 
 use crate::catalog;
 use crate::home::Home;
+use crate::lock;
 use crate::screen::{self, DIM, GOOD};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
@@ -20,11 +21,9 @@ pub(super) async fn run(
         (false, None) => project.join("target").join("capstan"),
     };
     std::fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
-    let (project, cache, folder) = (project.to_owned(), home.cache.clone(), out.clone());
+    let (source, cache, folder) = (project.to_owned(), home.cache.clone(), out.clone());
     let built = tokio::task::spawn_blocking(move || {
-        capstan_builder::build(&project, &cache, &folder, &|line| {
-            screen::note(&format!("{DIM}{line}{DIM:#}"))
-        })
+        capstan_builder::build(&source, &cache, &folder, &|line| screen::note(&format!("{DIM}{line}{DIM:#}")))
     })
     .await
     .context("the build was interrupted")??;
@@ -38,6 +37,9 @@ pub(super) async fn run(
         built.bytes,
         built.elapsed.as_secs_f64(),
     ));
+    if install {
+        lock::record(home, &inspected, project)?;
+    }
     if install && !inspected.surface.descriptor.requests.is_empty() {
         screen::note(&format!(
             "It asks for something; look and decide: capstan ext allow {}",
