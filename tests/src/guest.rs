@@ -15,8 +15,24 @@ use wit_parser::Resolve;
 /// Where the descriptor's bytes begin. Below lie the answers that bodies return, above it the heap.
 const DESCRIPTOR_AT: u32 = 4096;
 
-/// Twelve parameters: a turn context and a tool call, flattened.
-const CALL_PARAMETERS: &str = "(param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32)";
+/// The functions of an interface that a guest exports, each with its flattened type. All of one interface run one body.
+fn functions(interface: &str) -> &'static [(&'static str, &'static str)] {
+    // A turn context and a tool call; a name, messages and a context.
+    const TWELVE: &str = "(param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)";
+    match interface {
+        "tools" => &[("call", TWELVE)],
+        "plan-parser" => &[("parse", "(param i32 i32 i32 i32 i32 i32) (result i32)")],
+        "compressor" => &[("compress", TWELVE)],
+        "observer" => &[("run", "(param i32 i32)")],
+        "memory" => &[
+            ("save", "(param i32 i32 i32 i32 i32 i32 i32 i32 f64) (result i32)"),
+            ("search", "(param i32 i32 i32 i32 f64 i32 i32 i32) (result i32)"),
+            ("delete", "(param i32 i32) (result i32)"),
+        ],
+        "commands" => &[("run", "(param i32 i32 i32 i32) (result i32)")],
+        _ => &[("run", TWELVE)],
+    }
+}
 
 /// A component under construction.
 #[derive(Clone)]
@@ -27,6 +43,12 @@ pub struct Guest {
     pub tools: Vec<Tool>,
     /// Hooks that it declares.
     pub hooks: Vec<Hook>,
+    /// Plan formats that it declares.
+    pub plan_parsers: Vec<String>,
+    /// Compaction strategies that it declares.
+    pub compressors: Vec<String>,
+    /// Slash commands that it declares.
+    pub commands: Vec<String>,
     /// What it asks for.
     pub requests: Vec<Request>,
     /// `lifetime: session`.
@@ -45,6 +67,9 @@ impl Guest {
             id: id.to_owned(),
             tools: Vec::new(),
             hooks: Vec::new(),
+            plan_parsers: Vec::new(),
+            compressors: Vec::new(),
+            commands: Vec::new(),
             requests: Vec::new(),
             session_lifetime: false,
             exports: Vec::new(),
@@ -67,6 +92,40 @@ impl Guest {
     pub fn gate(mut self, tools: &[&str], body: &str) -> Self {
         self.hooks.push(Hook::before_tool_call(tools));
         self.exports.push(("before-tool-call", body.to_owned()));
+        self
+    }
+
+    /// Declares a plan format; `body` leaves a pointer to the result on the stack.
+    pub fn plan_parser(mut self, name: &str, body: &str) -> Self {
+        self.plan_parsers.push(name.to_owned());
+        self.exports.push(("plan-parser", body.to_owned()));
+        self
+    }
+
+    /// Declares a compaction strategy and asks for the power to compact; `body` leaves a pointer to the result on the stack.
+    pub fn compressor(mut self, name: &str, body: &str) -> Self {
+        self.compressors.push(name.to_owned());
+        self.exports.push(("compressor", body.to_owned()));
+        self.request(Request::Compress)
+    }
+
+    /// Exports the observer; `body` leaves nothing on the stack.
+    pub fn observer(mut self, body: &str) -> Self {
+        self.exports.push(("observer", body.to_owned()));
+        self
+    }
+
+    /// Exports the memory and asks for the power to be one; `body` leaves a pointer to the result on the stack.
+    pub fn memory(mut self, body: &str) -> Self {
+        self.exports.push(("memory", body.to_owned()));
+        self.request(Request::Remember)
+    }
+
+    /// Declares a slash command; `body` leaves a pointer to the result on the stack.
+    pub fn command(mut self, name: &str, body: &str) -> Self {
+        self.commands.push(name.to_owned());
+        self.exports.retain(|(interface, _)| *interface != "commands");
+        self.exports.push(("commands", body.to_owned()));
         self
     }
 
@@ -110,6 +169,11 @@ impl Guest {
     pub fn verdict(self, case: u8, text: &str) -> (Self, String) {
         let guest = self.data(256, &pointer_pair(case, 320, text)).data(320, text.as_bytes());
         (guest, "i32.const 256".to_owned())
+    }
+
+    /// A body that answers a text, or with case 1 an error of this text. The layout is a verdict's.
+    pub fn answer(self, case: u8, text: &str) -> (Self, String) {
+        self.verdict(case, text)
     }
 
     /// A body that answers a tool result of one text.
@@ -174,11 +238,12 @@ impl Guest {
             "(func (export \"capstan:extension/extension@{version}#describe\") (result i32) {describe})"
         )?;
         for (interface, body) in &self.exports {
-            let function = if *interface == "tools" { "call" } else { "run" };
-            writeln!(
-                wat,
-                "(func (export \"capstan:extension/{interface}@{version}#{function}\") {CALL_PARAMETERS} (result i32) {body})"
-            )?;
+            for (function, ty) in functions(interface) {
+                writeln!(
+                    wat,
+                    "(func (export \"capstan:extension/{interface}@{version}#{function}\") {ty} {body})"
+                )?;
+            }
         }
         segment(&mut wat, DESCRIPTOR_AT, &descriptor)?;
         for (at, bytes) in &self.data {

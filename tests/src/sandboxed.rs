@@ -36,6 +36,11 @@ impl Place {
         Ok(Self { sandbox, root })
     }
 
+    /// A new, empty place for a built guest, whose compiled code is kept for the next test.
+    pub fn with_cache() -> Result<Self> {
+        Ok(Self { sandbox: crate::probe::sandbox()?, ..Self::new()? })
+    }
+
     /// The workspace, canonical.
     pub fn workspace(&self) -> PathBuf {
         self.places().workspace

@@ -3,9 +3,11 @@
 //! Left out, with a line that says so, where the component was not built because there is no npm.
 
 use anyhow::{Context, Result};
+use capstan_engine::ExtensionSettings;
+use capstan_policy::Effective;
 use capstan_ports::hook::{GateVerdict, Hook, HookError};
 use capstan_tests::probe::{built_guest, sandbox};
-use capstan_tests::sandboxed::{Granted, Place, call, hook_context};
+use capstan_tests::sandboxed::{Place, call, hook_context};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -16,9 +18,16 @@ async fn gate(place: &Place) -> Result<Option<Arc<dyn Hook>>> {
         );
         return Ok(None);
     };
-    let inspected = sandbox()?.inspect(&path).await?;
-    let gate = place.put_in_force(inspected, Granted::Nothing)?.hook().context("it has a gate")?;
-    Ok(Some(gate))
+    // Compiled once for all test processes.
+    let sandbox = sandbox()?;
+    let settings = ExtensionSettings {
+        config: json!({}),
+        places: place.places(),
+        services: Default::default(),
+        limits: Default::default(),
+    };
+    let extension = sandbox.extension(sandbox.inspect(&path).await?, Effective::nothing(), &settings)?;
+    Ok(Some(extension.hook().context("it has a gate")?))
 }
 
 #[tokio::test]

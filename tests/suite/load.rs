@@ -93,6 +93,27 @@ async fn an_unknown_import_is_refused_by_name() -> Result<()> {
     Ok(())
 }
 
+// 001-124: a hook that the contract does not have is no hook that is left out in silence.
+#[tokio::test]
+async fn a_hook_under_a_name_that_the_contract_does_not_have_is_refused() -> Result<()> {
+    // The control: the same guest under a name that there is.
+    let (guest, body) = Guest::new("early").verdict(2, "no");
+    Place::new()?.inspect("x.wasm", &guest.gate(&["bash"], &body).build()?).await?;
+    let exporting = |name: &str| {
+        wat::parse_str(format!(
+            "(component (instance $e) (export \"capstan:extension/extension@0.1.0\" (instance $e))
+             (instance $h) (export \"capstan:extension/{name}\" (instance $h)))"
+        ))
+    };
+    let problem = problem(&exporting("before-lunch@0.1.0")?).await?;
+    assert!(
+        matches!(&problem, LoadProblem::UnknownExport { export } if export == "capstan:extension/before-lunch@0.1.0"),
+        "{problem}"
+    );
+    assert!(problem.to_string().contains("correct the name"), "{problem}");
+    Ok(())
+}
+
 // A3
 #[tokio::test]
 async fn an_interface_without_its_function_is_refused() -> Result<()> {

@@ -122,9 +122,10 @@ impl Agent {
     pub async fn append_custom(&self, message: CustomMessage) -> Result<(), AgentError> {
         let run = self.claim()?;
         let message = Arc::new(Message::Custom(message));
-        Journal::new(self.config().log).record(&message).await?;
+        let config = self.config();
+        Journal::new(config.log).record(&message).await?;
         let sink = AgentSink { inner: &run.inner };
-        let events = Emitter::new(&sink);
+        let events = Emitter::new(&sink).observed_by(&config.observers);
         events.emit_message(&message).await;
         events.failure().map_or(Ok(()), |message| Err(AgentError::Listener { message }))
     }

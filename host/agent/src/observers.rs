@@ -3,7 +3,7 @@
 //! Each observer has a bounded queue and a thread of its own, so that one which blocks, panics or never returns costs the
 //! turn nothing: what does not fit in its queue is dropped and counted.
 
-use capstan_ports::{ObserverPort, TurnEvent, TurnEventSink};
+use capstan_ports::{AgentEvent, ObserverPort, TurnEvent, TurnEventSink};
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,6 +31,8 @@ pub struct Observers {
 struct Channel {
     id: ObserverId,
     queue: mpsc::Sender<Item>,
+    /// Whether it also takes what a screen shows.
+    watches_agent_events: bool,
     counts: Arc<Counts>,
 }
 
@@ -42,6 +44,7 @@ struct Counts {
 
 enum Item {
     Event(Arc<TurnEvent>),
+    AgentEvent(Arc<AgentEvent>),
     /// Answered when everything before it was handled.
     Mark(oneshot::Sender<()>),
 }
@@ -52,6 +55,7 @@ impl Observers {
         let (queue, events) = mpsc::channel(MAX_WAITING);
         let counts = Arc::new(Counts::default());
         let id = ObserverId(self.next_id.fetch_add(1, Ordering::Relaxed));
+        let watches_agent_events = observer.watches_agent_events();
         let work = serve(observer, events, counts.clone());
         let runtime = Handle::try_current().ok();
         let thread = std::thread::Builder::new().name("observer".to_owned()).spawn(move || match runtime {
@@ -64,7 +68,7 @@ impl Observers {
         match thread {
             Ok(_detached) => {
                 let mut channels = self.channels.write().unwrap_or_else(PoisonError::into_inner);
-                Arc::make_mut(&mut channels).push(Channel { id, queue, counts });
+                Arc::make_mut(&mut channels).push(Channel { id, queue, watches_agent_events, counts });
             }
             Err(error) => tracing::warn!(%error, "an observer got no thread and sees no events"),
         }
@@ -85,12 +89,23 @@ impl Observers {
         }
         let event = Arc::new(event());
         for channel in channels.iter() {
-            if channel.queue.try_send(Item::Event(event.clone())).is_err() {
-                let before = channel.counts.dropped.fetch_add(1, Ordering::Relaxed);
-                if before == 0 {
-                    tracing::warn!("an observer is too slow or gone; it misses events from now on");
-                }
-            }
+            channel.offer(Item::Event(event.clone()));
+        }
+    }
+
+    /// Tells those that watch what a screen shows. What grows and is replaced is left out.
+    pub(crate) fn tell_shown(&self, event: &AgentEvent) {
+        if matches!(event, AgentEvent::MessageUpdate { .. } | AgentEvent::ToolExecutionUpdate { .. }) {
+            return;
+        }
+        let channels = self.snapshot();
+        let mut watching = channels.iter().filter(|channel| channel.watches_agent_events).peekable();
+        if watching.peek().is_none() {
+            return;
+        }
+        let event = Arc::new(event.clone());
+        for channel in watching {
+            channel.offer(Item::AgentEvent(event.clone()));
         }
     }
 
@@ -125,6 +140,18 @@ impl Observers {
     }
 }
 
+impl Channel {
+    /// Puts an item into the queue, or counts it as missed.
+    fn offer(&self, item: Item) {
+        if self.queue.try_send(item).is_err() {
+            let before = self.counts.dropped.fetch_add(1, Ordering::Relaxed);
+            if before == 0 {
+                tracing::warn!("an observer is too slow or gone; it misses events from now on");
+            }
+        }
+    }
+}
+
 impl TurnEventSink for Observers {
     fn tell(&self, event: TurnEvent) {
         Self::tell(self, || event);
@@ -133,15 +160,17 @@ impl TurnEventSink for Observers {
 
 async fn serve(observer: Arc<dyn ObserverPort>, mut events: mpsc::Receiver<Item>, counts: Arc<Counts>) {
     while let Some(item) = events.recv().await {
-        match item {
-            Item::Event(event) => {
-                let handled = AssertUnwindSafe(observer.on_event(&event)).catch_unwind().await;
-                if handled.is_err() {
-                    counts.panicked.fetch_add(1, Ordering::Relaxed);
-                }
-            }
+        let handled = match item {
+            Item::Event(event) => AssertUnwindSafe(observer.on_event(&event)).catch_unwind().await,
+            Item::AgentEvent(event) => AssertUnwindSafe(observer.on_agent_event(&event)).catch_unwind().await,
             // Nobody waits any more when this fails.
-            Item::Mark(done) => done.send(()).unwrap_or_default(),
+            Item::Mark(done) => {
+                done.send(()).unwrap_or_default();
+                Ok(())
+            }
+        };
+        if handled.is_err() {
+            counts.panicked.fetch_add(1, Ordering::Relaxed);
         }
     }
 }

@@ -85,3 +85,37 @@ async fn a_custom_event_arrives_unchanged_and_every_event_has_a_stable_text() {
     let text = serde_json::to_string(&custom).unwrap();
     assert_eq!(serde_json::from_str::<TurnEvent>(&text).unwrap(), custom);
 }
+
+/// Keeps the types of what a screen shows, and `turn:` before the turn's own events.
+struct Shown(std::sync::Mutex<Vec<String>>);
+
+#[async_trait]
+impl ObserverPort for Shown {
+    async fn on_event(&self, event: &TurnEvent) {
+        self.0.lock().unwrap().push(format!("turn:{event}"));
+    }
+
+    async fn on_agent_event(&self, event: &AgentEvent) {
+        let value = serde_json::to_value(event).unwrap();
+        self.0.lock().unwrap().push(value["type"].as_str().unwrap().to_owned());
+    }
+
+    fn watches_agent_events(&self) -> bool {
+        true
+    }
+}
+
+#[tokio::test]
+async fn an_observer_may_see_what_a_screen_shows_in_one_order_with_the_turn() {
+    let model = ScriptedModel::new([says("done")]);
+    let config = config(&model);
+    let shown = Arc::new(Shown(std::sync::Mutex::default()));
+    config.observers.add(shown.clone());
+    run(&context([]), &config).await.result.unwrap();
+    config.observers.flush(Duration::from_secs(5)).await;
+    let shown = shown.0.lock().unwrap();
+    let at = |wanted: &str| shown.iter().position(|event| event == wanted);
+    assert!(at("agent_start") < at("message_end") && at("message_end") < at("agent_end"), "{shown:?}");
+    assert!(at("turn:TurnStarted").is_some() && at("turn:TurnCompleted").is_some(), "{shown:?}");
+    assert!(at("message_update").is_none(), "what grows is left out: {shown:?}");
+}

@@ -136,7 +136,13 @@ impl Tool for RetrieveTool {
         if found.is_empty() {
             return Ok(ToolOutcome::text("Nothing was found."));
         }
-        let lines: Vec<String> = found.iter().map(|entry| format!("- {}", entry.content)).collect();
+        let lines: Vec<String> = found
+            .iter()
+            .map(|entry| match &entry.id {
+                Some(id) => format!("- {} (id {id})", entry.content),
+                None => format!("- {}", entry.content),
+            })
+            .collect();
         Ok(ToolOutcome::text(lines.join("\n")))
     }
 }

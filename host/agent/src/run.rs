@@ -132,7 +132,7 @@ impl<'a> Run<'a> {
         Self {
             context,
             config,
-            events: Emitter::new(sink),
+            events: Emitter::new(sink).observed_by(&config.observers),
             cancel,
             journal: Journal::new(config.log.clone()),
             store: None,

@@ -7,6 +7,7 @@ use crate::transcript::DeferredCall;
 use capstan_ports::{AssistantMessage, CustomMessage, Message, SessionId, SessionLifecycle, SessionLog};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// An agent whose conversation lives in a [`SessionLog`].
 ///
@@ -120,6 +121,13 @@ impl AgentSession {
     /// Tells hooks what happened to the session: it moved to another branch, was compacted, or ended.
     pub async fn tell(&self, event: SessionLifecycle) {
         self.agent.config().hooks.current().session_lifecycle(self.id(), event).await;
+    }
+
+    /// Waits until observers have handled what they were told so far, at most `limit`. For a program that is about to
+    /// end; nothing else waits for an observer.
+    pub async fn flush_observers(&self, limit: Duration) {
+        let observers = self.agent.config().observers;
+        observers.flush(limit).await;
     }
 
     /// Reads the conversation anew, after the log moved to another branch or was compacted.

@@ -11,11 +11,12 @@ use crate::screen;
 use anyhow::{Context, Result};
 use capstan_engine::cache::CacheOptions;
 use capstan_engine::{
-    Compiler, Extension, ExtensionSettings, Inspected, Sandbox, SandboxOptions, Services, can_enforce,
+    Compiler, Extension, ExtensionSettings, Inspected, Interface, Sandbox, SandboxOptions, Services,
+    can_enforce,
 };
 use capstan_policy::{Effective, Grants, Source, Trust, name};
 use capstan_ports::extension::{Capability, CapabilityRequest, Descriptor, Digest};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,6 +40,18 @@ pub(crate) struct Found {
 pub(crate) struct About {
     pub(crate) digest: Digest,
     pub(crate) descriptor: Descriptor,
+    /// The parts of the contract that it has.
+    pub(crate) exports: BTreeSet<Interface>,
+}
+
+impl About {
+    pub(crate) fn of(file: &Inspected) -> Self {
+        Self {
+            digest: file.digest,
+            descriptor: file.surface.descriptor.clone(),
+            exports: file.surface.exports.clone(),
+        }
+    }
 }
 
 /// What became of a file.
@@ -218,7 +231,7 @@ impl Look<'_> {
         let clashes = clashes(&inspected, self.grants);
         let mut in_force = Vec::new();
         for Candidate { source, path, file } in inspected {
-            let about = About { digest: file.digest, descriptor: file.surface.descriptor.clone() };
+            let about = About::of(&file);
             let trust =
                 self.grants.trust(source, &about.descriptor.id, &about.digest, &about.descriptor.requests);
             let state = match (clashes.get(&file.digest), trust) {

@@ -4,20 +4,18 @@ use crate::args::Setup;
 use crate::catalog::{self, Catalog};
 use crate::config::{self, Config};
 use crate::home::Home;
+use crate::live::{Live, LiveParts};
 use crate::loader::Loader;
 use crate::permit::{Permits, Person};
-use crate::reload::{Live, Running};
-use crate::{model, print, screen, usage};
+use crate::{model, print, roster, screen, usage};
 use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
-use capstan_agent::{
-    AgentLoopConfig, AgentSession, HookRegistry, Observers, RetryEvent, SessionFacts, ToolRegistry,
-};
+use capstan_agent::{AgentLoopConfig, AgentSession, Observers, RetryEvent, SessionFacts, ToolRegistry};
 use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Access;
 use capstan_ports::message::now_ms;
-use capstan_ports::{Model, SessionLog, Tool};
+use capstan_ports::{Model, ProgramRunner, SessionLog, Tool};
 use capstan_session::{Header, MemorySession, SessionFile};
 use capstan_storage::KeyValueFiles;
 use capstan_tools::{CommandRuntime, LocalCommands, LocalPrograms, LocalWorkspace, builtin_tools};
@@ -41,6 +39,8 @@ pub(crate) struct Composed {
     pub(crate) header: Header,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) catalog: Catalog,
+    /// What was said about parts of extensions that are not used.
+    pub(crate) notices: Vec<String>,
     /// What the extensions are wired to.
     pub(crate) live: Live,
     /// What is needed to look at the extensions again.
@@ -88,25 +88,25 @@ pub(crate) async fn assemble(
     commands: Arc<dyn CommandRuntime>,
 ) -> Result<Composed> {
     let model = model::choose(setup.model.as_deref(), config)?;
+    let programs: Arc<dyn ProgramRunner> = Arc::new(LocalPrograms::new());
     let (facts, observers) = (Arc::new(SessionFacts::default()), Arc::new(Observers::default()));
     let mut loader = plan.loader;
     loader.services = Services {
         storage: Some(Arc::new(KeyValueFiles::new(home.storage()))),
-        programs: Some(Arc::new(LocalPrograms::new())),
+        programs: Some(programs.clone()),
         model: Some(model.clone()),
         session_memory: Some(facts.clone()),
         events: Some(observers.clone()),
         ..Services::default()
     };
     let catalog = extensions(home, config, grants, setup, &mut loader).await?;
+    let natives = roster::natives(home, config, programs)?;
     let builtin = builtin(home, setup, commands)?;
     let (log, header) = open_log(home, plan.which)?;
 
     let mut loop_config = AgentLoopConfig::new(model.clone());
     loop_config.session_memory = Some(facts);
-    loop_config.observers = observers;
-    let hooks = Arc::new(HookRegistry::default());
-    loop_config.hooks = hooks.clone();
+    loop_config.observers = observers.clone();
     let mode = setup.permissions.or(config.permissions).unwrap_or(plan.default_mode);
     loop_config.permissions = Arc::new(Permits::new(mode, plan.person));
     loop_config.limits.max_tool_rounds = setup.max_rounds.or(config.max_rounds);
@@ -114,15 +114,24 @@ pub(crate) async fn assemble(
         loop_config.retry.max_retries = retries;
     }
     loop_config.on_retry = Some(Arc::new(tell_of_retry));
-    let session = AgentSession::open(loop_config, log)?;
-    let tools = Arc::new(ToolRegistry::default());
-    session.agent().set_tool_registry(tools.clone());
+    let hooks = loop_config.hooks.clone();
+    let opened = roster::runtime(&catalog, &natives, &[])?.open(loop_config, log, builtin.clone()).await?;
     let (home, setup) = (home.clone(), setup.clone());
-    let prompt = Box::new(move |tools: &ToolRegistry| prompt(&home, &setup, tools));
-    let agent = session.agent().clone();
-    let live = Live { agent, builtin, tools, hooks, prompt, running: Running::default() };
-    live.apply(&catalog, &[])?;
-    Ok(Composed { session, header, model, catalog, live, loader })
+    let has_extensions = !setup.no_extensions;
+    let live = Live::new(LiveParts {
+        session: opened.session.clone(),
+        builtin,
+        natives,
+        tools: opened.tools,
+        hooks,
+        observers,
+        prompt: Box::new(move |tools| prompt(&home, &setup, tools)),
+    });
+    let notices = live.apply(&catalog, config, &[])?;
+    if has_extensions {
+        notices.iter().for_each(|notice| warn(notice));
+    }
+    Ok(Composed { session: opened.session, header, model, catalog, notices, live, loader })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.
@@ -138,26 +147,14 @@ async fn extensions(
     }
     let catalog = loader.look(home, config, grants, &setup.extensions).await?;
     for notice in catalog.found.iter().filter_map(catalog::Found::notice) {
-        screen::note(&format!("{}capstan:{:#} {}", screen::WARN, screen::WARN, screen::visible(&notice)));
+        warn(&notice);
     }
-    report_unserved(&catalog);
     Ok(catalog)
 }
 
-/// Says which parts of an extension this version does not call, rather than to leave them out in silence.
-fn report_unserved(catalog: &Catalog) {
-    for extension in &catalog.active {
-        let exports = extension.inspected().surface.exports.iter();
-        let unserved: Vec<_> =
-            exports.filter(|interface| !interface.is_served()).map(|interface| interface.name()).collect();
-        if !unserved.is_empty() {
-            tracing::warn!(
-                "this version does not call these parts of {}: {}",
-                extension.id(),
-                unserved.join(", ")
-            );
-        }
-    }
+/// A line on stderr that wants attention. Names in it come from files and extensions.
+fn warn(notice: &str) {
+    screen::note(&format!("{}capstan:{:#} {}", screen::WARN, screen::WARN, screen::visible(notice)));
 }
 
 /// The built-in tools.

@@ -3,6 +3,7 @@
 use crate::home::Home;
 use crate::screen;
 use anyhow::{Context, Result, bail};
+use capstan_agent::{ProcessHookSettings, RtkSettings};
 use capstan_engine::cache::DEFAULT_MAX_BYTES;
 use capstan_engine::compile::DEFAULT_LIMIT;
 use capstan_engine::{LimitChange, LimitTable};
@@ -32,10 +33,18 @@ struct File {
     cache_mb: Option<u64>,
     /// Seconds that compiling one extension may take. Only in the user's own file.
     compile_seconds: Option<u64>,
+    /// Which extension compacts conversations, where several could: `id` or `id/strategy`.
+    compressor: Option<String>,
+    /// Which extension is the memory, where several could: its id.
+    memory: Option<String>,
     /// Providers by name.
     provider: BTreeMap<String, Provider>,
     /// Tables of extensions by id.
     extension: BTreeMap<String, toml::Table>,
+    /// Programs that are asked at events.
+    hook: Vec<ProcessHookSettings>,
+    /// Shorter command output.
+    rtk: Option<RtkSettings>,
     /// What extensions may use, by role.
     limits: BTreeMap<String, LimitChange>,
 }
@@ -62,7 +71,12 @@ pub(crate) struct Config {
     pub(crate) permissions: Option<PermissionMode>,
     pub(crate) max_rounds: Option<u32>,
     pub(crate) max_retries: Option<u32>,
+    pub(crate) compressor: Option<String>,
+    pub(crate) memory: Option<String>,
     pub(crate) providers: Vec<ProviderConfig>,
+    /// The user's, then the project's: a project adds hooks and takes none away.
+    pub(crate) hooks: Vec<ProcessHookSettings>,
+    pub(crate) rtk: Option<RtkSettings>,
     /// What a call of an extension may use.
     pub(crate) limits: Arc<LimitTable>,
     extensions: BTreeMap<String, toml::Table>,
@@ -157,7 +171,11 @@ impl Config {
         self.permissions = file.permissions.or(self.permissions);
         self.max_rounds = file.max_rounds.or(self.max_rounds);
         self.max_retries = file.max_retries.or(self.max_retries);
+        self.compressor = file.compressor.or(self.compressor.take());
+        self.memory = file.memory.or(self.memory.take());
         self.extensions.extend(file.extension);
+        self.hooks.extend(file.hook);
+        self.rtk = file.rtk.or(self.rtk.take());
         for (role, change) in &file.limits {
             let changed = Arc::make_mut(&mut self.limits).change(role, change);
             changed.with_context(|| format!("{} is not valid", path.display()))?;

@@ -85,7 +85,7 @@ impl Place {
 /// A file that need not be installed.
 async fn inspect_file(sandbox: &Sandbox, path: &Path) -> Result<Found> {
     let file = sandbox.inspect(path).await?;
-    let about = catalog::About { digest: file.digest, descriptor: file.surface.descriptor.clone() };
+    let about = catalog::About::of(&file);
     Ok(Found { path: path.to_owned(), state: State::Waiting { missing: Vec::new() }, about: Some(about) })
 }
 

@@ -13,7 +13,12 @@ use capstan_ports::message::{AssistantMessage, Message, StopReason};
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// How long the end of the program waits for observers that have not seen the last events yet. They run beside the turn, so
+/// this is the only place where one is waited for.
+const OBSERVERS_MAY_TAKE: Duration = Duration::from_secs(2);
 
 /// Runs the prompt and prints the last answer.
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
@@ -44,6 +49,7 @@ pub(crate) async fn finish(session: &AgentSession) {
         ));
     }
     session.tell(SessionLifecycle::End).await;
+    session.flush_observers(OBSERVERS_MAY_TAKE).await;
 }
 
 /// How a turn ended.

@@ -1,69 +1,18 @@
-//! What extensions are wired to in a running session, and how another set takes the place of the one in force.
+//! What follows when another set of extensions takes the place of the one in force: gates that stay closed, and what the user is
+//! told.
 
 use crate::catalog::{Catalog, Found, State};
 use crate::ext::stage_name;
 use crate::load::InForce;
-use anyhow::Result;
 use async_trait::async_trait;
-use capstan_agent::{Agent, HookChain, HookRegistry, ToolRegistry};
-use capstan_engine::Extension;
+use capstan_engine::{Extension, Interface};
 use capstan_ports::extension::{ExtensionId, FailureRule, HookStage};
 use capstan_ports::hook::{Amendment, GateVerdict, Hook, HookContext, HookError, Verdict};
 use capstan_ports::message::{AssistantMessage, Message, ToolCall};
-use capstan_ports::tool::{Tool, ToolOutcome};
+use capstan_ports::tool::ToolOutcome;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// Builds the system prompt around the tools that there are.
-pub(crate) type PromptOf = Box<dyn Fn(&ToolRegistry) -> String + Send + Sync>;
-
-/// The parts of a session that follow from its extensions.
-pub(crate) struct Live {
-    pub(crate) agent: Agent,
-    /// Tools of the program itself.
-    pub(crate) builtin: Vec<Arc<dyn Tool>>,
-    pub(crate) tools: Arc<ToolRegistry>,
-    pub(crate) hooks: Arc<HookRegistry>,
-    pub(crate) prompt: PromptOf,
-    /// What is in force, for those who count at the end.
-    pub(crate) running: Running,
-}
-
-/// The extensions in force at the moment.
-pub(crate) type Running = Arc<Mutex<Vec<Extension>>>;
-
-impl Live {
-    /// Puts everything into force that follows from a catalog, and closes what `closed` guards. Rounds in progress end with
-    /// what they began with.
-    ///
-    /// # Errors
-    /// When two tools share a name; then nothing changes.
-    pub(crate) fn apply(&self, catalog: &Catalog, closed: &[Arc<dyn Hook>]) -> Result<()> {
-        let tools = catalog.active.iter().flat_map(Extension::tools);
-        self.tools.replace_all(self.builtin.iter().cloned().chain(tools))?;
-        let hooks = catalog.active.iter().filter_map(Extension::hook);
-        self.hooks.replace(HookChain::new(hooks.chain(closed.iter().cloned())));
-        self.agent.set_system_prompt((self.prompt)(&self.tools));
-        warm_up(&catalog.active);
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&catalog.active);
-        Ok(())
-    }
-}
-
-/// Loads the code of hooks while the model thinks of its first answer, because every tool call will ask them: milliseconds
-/// for a small component, many for one with a whole interpreter in it. Tools are loaded when they are called.
-fn warm_up(active: &[Extension]) {
-    for extension in active.iter().filter(|extension| !extension.descriptor().hooks.is_empty()) {
-        let extension = extension.clone();
-        tokio::spawn(async move {
-            if let Err(reason) = extension.prepare().await {
-                // The first call tries again, and its failure is the one that counts.
-                tracing::debug!(extension = %extension.id(), %reason, "the code could not be loaded ahead");
-            }
-        });
-    }
-}
+use std::sync::Arc;
 
 /// Gates that were in force and whose new bytes wait for the user. What they guarded stays denied: whoever can replace a
 /// file must not be able to open a gate with it.
@@ -256,13 +205,22 @@ pub(crate) fn changes(before: &[InForce], catalog: &Catalog) -> Vec<String> {
 fn offers(extension: &Extension) -> String {
     let descriptor = extension.descriptor();
     let tools: Vec<_> = descriptor.tools.iter().map(|tool| tool.name.as_str()).collect();
-    let mut parts = Vec::new();
-    if !tools.is_empty() {
-        parts.push(format!("tools {}", tools.join(", ")));
-    }
-    if !descriptor.hooks.is_empty() {
-        let stages: Vec<_> = descriptor.hooks.iter().map(|hook| stage_name(&hook.stage)).collect();
-        parts.push(format!("hooks {}", stages.join(", ")));
-    }
+    let stages: Vec<_> = descriptor.hooks.iter().map(|hook| stage_name(&hook.stage)).collect();
+    let commands: Vec<_> = descriptor.commands.iter().map(|command| format!("/{}", command.name)).collect();
+    let lists = [
+        ("tools ", tools.join(", ")),
+        ("hooks ", stages.join(", ")),
+        ("commands ", commands.join(", ")),
+        ("plans in ", descriptor.plan_parsers.join(", ")),
+        ("compaction by ", descriptor.compressors.join(", ")),
+    ];
+    let exports = &extension.inspected().surface.exports;
+    let others = [Interface::Observer, Interface::Memory].into_iter().filter(|part| exports.contains(part));
+    let parts: Vec<_> = lists
+        .into_iter()
+        .filter(|(_, list)| !list.is_empty())
+        .map(|(kind, list)| format!("{kind}{list}"))
+        .chain(others.map(|part| part.name().to_owned()))
+        .collect();
     if parts.is_empty() { descriptor.summary.clone() } else { parts.join("; ") }
 }

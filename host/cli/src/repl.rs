@@ -1,11 +1,14 @@
 //! The interactive session: reads a line, streams the answer, shows tools as they run.
 //!
-//! Ctrl-C ends the running turn, or clears the line; Ctrl-D and SIGTERM leave.
+//! Ctrl-C ends the running turn or command, or clears the line; Ctrl-D and SIGTERM leave. A line that begins with `/` is a
+//! command.
 
+mod command;
 mod progress;
 mod terminal;
 
 use crate::args::{Args, Setup};
+use crate::commands::Input;
 use crate::compose::{self, Composed, Plan};
 use crate::config::Config;
 use crate::home::Home;
@@ -45,11 +48,12 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     if terminal.is_interactive() {
         greet(&composed);
     }
-    let Composed { session, catalog, live, loader, .. } = composed;
+    let Composed { session, catalog, notices, live, loader, .. } = composed;
     session.agent().subscribe(Arc::new(Progress::default()));
-    let (running, mut ready) = (live.running.clone(), None);
+    let (running, commands, mut ready) = (live.running(), live.commands(), None);
     if terminal.is_interactive() && !args.setup.no_extensions {
-        let follower = Follower::new(home.clone(), args.setup, live, loader, &catalog, terminal.announcer());
+        let follower =
+            Follower::new(home.clone(), args.setup, live, loader, &catalog, &notices, terminal.announcer());
         ready = Some(follower.ready());
         tokio::spawn(follower.follow());
     }
@@ -74,14 +78,26 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
         match line {
             Line::Text(text) if text.trim().is_empty() => {}
             Line::Text(_) if !all_are_there(&mut ready).await? => {}
-            Line::Text(text) => match print::turn(&session, text).await {
-                Ok(turn) if turn.is_last() => {
-                    terminal.restore();
-                    return Ok(turn.exit_code());
+            Line::Text(text) => match commands.current().read(&text) {
+                Input::Message(text) => match print::turn(&session, text.to_owned()).await {
+                    Ok(turn) if turn.is_last() => {
+                        terminal.restore();
+                        return Ok(turn.exit_code());
+                    }
+                    // How it ended is on the screen already; the session goes on.
+                    Ok(turn) => turn.report(),
+                    Err(error) => screen::complain(&error),
+                },
+                Input::Command(named, arguments) => {
+                    if let Some(Stop::Terminate) =
+                        command::run(&*named, session.id(), arguments, &mut terminate).await?
+                    {
+                        terminal.restore();
+                        return Ok(Stop::Terminate.exit_code());
+                    }
                 }
-                // How it ended is on the screen already; the session goes on.
-                Ok(turn) => turn.report(),
-                Err(error) => screen::complain(&error),
+                Input::Help => screen::show(&commands.current().list())?,
+                Input::Unknown(name) => command::unknown(name, &commands.current()),
             },
             Line::Interrupted => {}
             Line::End => {
@@ -118,7 +134,7 @@ fn greet(composed: &Composed) {
     let with =
         if extensions.is_empty() { String::new() } else { format!(", with {}", extensions.join(", ")) };
     screen::note(&format!(
-        "{BOLD}capstan{BOLD:#} {DIM}{}{with}. Ctrl-C stops an answer, Ctrl-D leaves.{DIM:#}",
+        "{BOLD}capstan{BOLD:#} {DIM}{}{with}. Ctrl-C stops an answer, Ctrl-D leaves, /help lists commands.{DIM:#}",
         composed.model.info().full_name()
     ));
 }

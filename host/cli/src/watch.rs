@@ -8,9 +8,10 @@ use crate::args::Setup;
 use crate::catalog::{self, Catalog, State};
 use crate::config::{self, Config};
 use crate::home::Home;
+use crate::live::Live;
 use crate::load::Stamp;
 use crate::loader::{Loader, Say};
-use crate::reload::{ClosedGates, Live, changes};
+use crate::reload::{ClosedGates, changes};
 use crate::screen;
 use crate::usage;
 use anyhow::Result;
@@ -56,21 +57,26 @@ pub(crate) struct Follower {
     watched: BTreeMap<PathBuf, Stamp>,
 }
 
-type Looked = (Catalog, Option<String>);
+type Looked = (Catalog, Config, Option<String>);
 
 /// Everything that was looked at, in the state in which it was.
 type Sight = BTreeMap<PathBuf, Option<Stamp>>;
 
 impl Follower {
-    /// Begins with what `catalog` put into force. Compiling what it left out begins at once.
+    /// Begins with what `catalog` put into force; `notices` have been said about its parts. Compiling what it left out begins at once.
     pub(crate) fn new(
         home: Home,
         setup: Setup,
         live: Live,
         loader: Loader,
         catalog: &Catalog,
+        notices: &[String],
         say: Say,
     ) -> Self {
+        // Said at the start by those who put the session together.
+        let left_out = config::load_grants(&home).and_then(|grants| Ok(Config::read(&home, &grants)?.1));
+        let told = catalog.found.iter().filter_map(catalog::Found::notice);
+        let told = told.chain(notices.iter().cloned()).chain(left_out.ok().flatten()).collect();
         let changed = Arc::new(Notify::new());
         let watcher = watcher(changed.clone());
         let mut follower = Self {
@@ -80,7 +86,7 @@ impl Follower {
             loader,
             say,
             closed: ClosedGates::default(),
-            told: catalog.found.iter().filter_map(catalog::Found::notice).collect(),
+            told,
             ready: watch::Sender::new(true),
             changed,
             watcher,
@@ -135,7 +141,7 @@ impl Follower {
             self.loader.memory.put_in_force(before.clone());
             sight = self.settled(sight, PATIENCE).await;
         };
-        let (catalog, left_out) = match looked {
+        let (catalog, config, left_out) = match looked {
             Ok(looked) => looked,
             Err(error) => {
                 self.tell(&format!(
@@ -147,18 +153,21 @@ impl Follower {
         };
         self.loader.compile(&catalog, &self.say);
         let lifted = self.closed.follow(&before, &catalog);
-        if let Err(error) = self.live.apply(&catalog, &self.closed.hooks()) {
-            self.tell(&format!("{error:#}. What was in force stays in force."));
-            self.loader.memory.put_in_force(before);
-            return sight;
-        }
+        let unused = match self.live.apply(&catalog, &config, &self.closed.hooks()) {
+            Ok(unused) => unused,
+            Err(error) => {
+                self.tell(&format!("{error:#}. What was in force stays in force."));
+                self.loader.memory.put_in_force(before);
+                return sight;
+            }
+        };
         for gone in before.iter().filter(|held| has_lost(&held.extension, &catalog)) {
             gone.extension.retire();
         }
         let gone = before.iter().map(|held| &held.extension);
         usage::keep(&self.home, gone.filter(|old| catalog.active.iter().all(|active| !active.is_same(old))));
         let mut notices: HashSet<String> =
-            catalog.found.iter().filter_map(catalog::Found::notice).chain(left_out).collect();
+            catalog.found.iter().filter_map(catalog::Found::notice).chain(left_out).chain(unused).collect();
         for line in changes(&before, &catalog).into_iter().chain(lifted) {
             self.told.extend(notices.iter().filter(|notice| line.contains(*notice)).cloned());
             self.say(&line);
@@ -178,7 +187,7 @@ impl Follower {
         let grants = config::load_grants(&self.home)?;
         let (config, left_out) = Config::read(&self.home, &grants)?;
         let catalog = self.loader.look(&self.home, &config, &grants, &self.setup.extensions).await?;
-        Ok((catalog, left_out))
+        Ok((catalog, config, left_out))
     }
 
     /// Waits until nothing has changed for so long.
@@ -248,7 +257,7 @@ fn is_fresh_failure(looked: &Result<Looked>, sight: &Sight) -> bool {
     let is_fresh =
         |path: &Path| sight.get(path).and_then(Option::as_ref).is_some_and(|stamp| stamp.age() < PATIENCE);
     match looked {
-        Ok((catalog, _)) => {
+        Ok((catalog, ..)) => {
             catalog.found.iter().any(|found| matches!(found.state, State::Broken(_)) && is_fresh(&found.path))
         }
         Err(_) => sight.keys().any(|path| is_fresh(path)),

@@ -70,27 +70,6 @@ interfaces! {
 }
 
 impl Interface {
-    /// Whether this version of the host calls it. The others are bound, so that components which export them load.
-    pub fn is_served(self) -> bool {
-        match self {
-            Self::PlanParser | Self::Compressor | Self::Observer | Self::Memory | Self::Commands => false,
-            Self::Extension
-            | Self::Tools
-            | Self::ToolArguments
-            | Self::BeforeTurn
-            | Self::BeforeModel
-            | Self::AfterModel
-            | Self::ModelError
-            | Self::BeforeToolCall
-            | Self::AfterToolCall
-            | Self::ToolError
-            | Self::AfterTurn
-            | Self::TurnError
-            | Self::PlanStep
-            | Self::SessionLifecycle => true,
-        }
-    }
-
     /// The full export name.
     pub(crate) fn export_name(self) -> String {
         format!("{PACKAGE}/{}@{VERSION}", self.name())

@@ -72,6 +72,11 @@ indices! {
     turn_error => TurnError,
     plan_step => PlanStep,
     session_lifecycle => SessionLifecycle,
+    plan_parser => PlanParser,
+    compressor => Compressor,
+    observer => Observer,
+    memory => Memory,
+    commands => Commands,
 }
 
 /// An instance and the store that it lives in.

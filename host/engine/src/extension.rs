@@ -13,7 +13,7 @@ use crate::services::Services;
 use crate::state::{Identity, Scope, State};
 use crate::tool::ComponentTool;
 use crate::usage::{Meter, Metered, Usage};
-use crate::wasi::{Captured, World};
+use crate::wasi::{Captured, World, deterministic_context};
 use capstan_policy::{Effective, Places};
 use capstan_ports::extension::{Capability, Descriptor, Digest, ExtensionId, Lifetime, Power};
 use capstan_ports::hook::Hook;
@@ -63,9 +63,13 @@ struct Shared {
     limits: Arc<LimitTable>,
     /// Its share of the calls that run at the same time.
     permits: Semaphore,
-    /// Instances that outlive a call, one a session, only with `lifetime: session`.
-    kept: Mutex<HashMap<SessionId, KeptGuest>>,
+    /// Instances that outlive a call, only with `lifetime: session`.
+    kept: Mutex<HashMap<KeptFor, KeptGuest>>,
 }
+
+/// One a session, and one more for its observer: calls of one instance wait for each other, and nothing waits for an
+/// observer.
+type KeptFor = (SessionId, bool);
 
 type KeptGuest = Arc<tokio::sync::Mutex<Option<Kept>>>;
 
@@ -85,8 +89,11 @@ pub fn can_enforce(capability: &Capability) -> bool {
         | Capability::KeyValue { .. }
         | Capability::SessionMemory => true,
         Capability::Power { power } => match power {
-            Power::RewriteArguments | Power::RewriteResult | Power::RewriteContext => true,
-            Power::Compress | Power::Remember => false,
+            Power::RewriteArguments
+            | Power::RewriteResult
+            | Power::RewriteContext
+            | Power::Compress
+            | Power::Remember => true,
         },
         Capability::Http { .. } | Capability::Secret { .. } => false,
     }
@@ -218,6 +225,16 @@ impl Extension {
         self.shared.effective.has_power(power)
     }
 
+    /// What it may use in a role.
+    pub(crate) fn limits(&self, role: Role) -> &Limits {
+        self.shared.limits.of(role)
+    }
+
+    /// Begins a new budget of what is counted by turn.
+    pub(crate) fn begin_budget(&self, session: &SessionId) {
+        self.shared.identity.accounts.close(session);
+    }
+
     /// Loads the code ahead of the first call, so that this call does not pay for it.
     ///
     /// # Errors
@@ -244,19 +261,19 @@ impl Extension {
         if shared.retired.load(Ordering::Relaxed) {
             return Err(CallError::Retired);
         }
-        let (limits, meter) = (shared.limits.of(role), &*shared.identity.meter);
+        let meter = &*shared.identity.meter;
         Meter::count(&meter.calls, 1);
-        let answer = self.call_within(limits, caller, work).await;
+        let answer = self.call_within(role, caller, work).await;
         Meter::count(&meter.failures, answer.is_err().into());
         answer
     }
 
-    async fn call_within<R, F>(&self, limits: &Limits, caller: Caller<'_>, work: F) -> Result<R, CallError>
+    async fn call_within<R, F>(&self, role: Role, caller: Caller<'_>, work: F) -> Result<R, CallError>
     where
         F: for<'g> FnOnce(&'g mut Store<State>, &'g Instance, &'g Code) -> BoxFuture<'g, wasmtime::Result<R>>
             + Send,
     {
-        let (shared, cancel) = (&*self.shared, caller.cancel);
+        let (shared, cancel, limits) = (&*self.shared, caller.cancel, self.limits(role));
         if caller.input_bytes > limits.input_bytes {
             return Err(CallError::Exhausted {
                 resource: "input",
@@ -266,14 +283,17 @@ impl Extension {
         // Outside the deadline: loading code and waiting for a turn are no doing of the guest. An instance that serves one call
         // after another is waited for first, so that those who wait for it take no turn from others. Semaphores are fair.
         let code = self.code().await?;
-        let slot = match self.descriptor().lifetime {
-            Lifetime::Call => None,
-            Lifetime::Session => Some(self.kept(caller.session).lock_owned().await),
+        let slot = match (role.is_deterministic(), self.descriptor().lifetime) {
+            (true, _) | (_, Lifetime::Call) => None,
+            (false, Lifetime::Session) => {
+                let kept = self.kept((caller.session.clone(), role == Role::Observer));
+                Some(kept.lock_owned().await)
+            }
         };
         let closed = |closed: AcquireError| CallError::NotStarted { reason: closed.to_string() };
         let _share = shared.permits.acquire().await.map_err(closed)?;
         let _turn = shared.sandbox.permits().acquire().await.map_err(closed)?;
-        let mut scope = Scope::new(&shared.identity, caller.session.clone(), limits);
+        let mut scope = Scope::new(shared.identity.in_role(role), caller.session.clone(), limits);
         scope.turn = caller.turn;
         scope.cancel = cancel.clone();
         if let Some(progress) = caller.progress {
@@ -283,10 +303,10 @@ impl Extension {
         let run = async {
             match slot {
                 None => {
-                    let mut guest = self.instantiate(&code, scope, limits).await?;
+                    let mut guest = self.instantiate(role, &code, scope, limits).await?;
                     self.finish(work(&mut guest.store, &guest.instance, &code).await, &mut guest)
                 }
-                Some(slot) => self.run_kept(slot, &code, scope, limits, work).await,
+                Some(slot) => self.run_kept(role, slot, &code, scope, limits, work).await,
             }
         };
         bounded(limits.deadline, cancel, Metered::new(run, &shared.identity.meter)).await
@@ -294,6 +314,7 @@ impl Extension {
 
     async fn run_kept<R, F>(
         &self,
+        role: Role,
         mut slot: OwnedMutexGuard<Option<Kept>>,
         code: &Code,
         scope: Scope,
@@ -313,7 +334,7 @@ impl Extension {
             }
             None => {
                 let _room = self.room()?;
-                Kept { guest: self.instantiate(code, scope, limits).await?, _room }
+                Kept { guest: self.instantiate(role, code, scope, limits).await?, _room }
             }
         };
         let guest = &mut kept.guest;
@@ -338,11 +359,18 @@ impl Extension {
         })
     }
 
-    async fn instantiate(&self, code: &Code, scope: Scope, limits: &Limits) -> Result<Guest, CallError> {
+    async fn instantiate(
+        &self,
+        role: Role,
+        code: &Code,
+        scope: Scope,
+        limits: &Limits,
+    ) -> Result<Guest, CallError> {
         let captured = Captured::default();
-        let wasi = match code.imports_wasi {
-            true => Some(self.shared.world.context(&captured)?),
-            false => None,
+        let wasi = match (code.imports_wasi, role.is_deterministic()) {
+            (true, false) => Some(self.shared.world.context(&captured)?),
+            (true, true) => Some(deterministic_context(&captured)),
+            (false, _) => None,
         };
         code.instantiate(self.shared.sandbox.engine(), State::new(wasi, captured, scope, limits), limits)
             .await
@@ -368,17 +396,17 @@ impl Extension {
         result
     }
 
-    fn kept(&self, session: &SessionId) -> KeptGuest {
+    fn kept(&self, wanted: KeptFor) -> KeptGuest {
         let mut kept = self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.entry(session.clone()).or_default().clone()
+        kept.entry(wanted).or_default().clone()
     }
 }
 
 /// On whose behalf a guest is called.
 pub(crate) struct Caller<'a> {
     pub(crate) session: &'a SessionId,
-    /// Which turn of the session; 0 outside of turns.
-    pub(crate) turn: u32,
+    /// Which turn of the session; `None` where nobody knows, and outside of turns.
+    pub(crate) turn: Option<u32>,
     pub(crate) cancel: &'a CancellationToken,
     pub(crate) progress: Option<Arc<dyn Progress>>,
     /// Bytes that the call hands to the guest.

@@ -104,7 +104,7 @@ impl ComponentHook {
     fn caller<'a>(&self, context: &'a HookContext, input_bytes: usize) -> Caller<'a> {
         Caller {
             session: &context.turn.session_id,
-            turn: context.turn.turn,
+            turn: Some(context.turn.turn),
             cancel: &context.cancel,
             progress: None,
             input_bytes,

@@ -176,6 +176,10 @@ impl Sandbox {
                         wanted: VERSION,
                     });
                 }
+                // Somebody expects to be called there: left out in silence, a gate would stand open.
+                None if is_unknown_of_ours(name) => {
+                    return Err(LoadProblem::UnknownExport { export: printable(name, 200) });
+                }
                 None => others.push(printable(name, 200)),
             }
         }
@@ -199,7 +203,7 @@ impl Sandbox {
     ) -> Result<crate::bindings::exports::capstan::extension::extension::Descriptor, LoadProblem> {
         let limits = Limits::of(Role::Describe);
         let captured = Captured::default();
-        let scope = Scope::new(&Identity::unnamed(), SessionId::new(""), &limits);
+        let scope = Scope::new(Identity::unnamed(), SessionId::new(""), &limits);
         let state = State::new(Some(deterministic_context(&captured)), captured, scope, &limits);
         let work = async {
             let mut guest = code.instantiate(self.engine(), state, &limits).await?;
@@ -216,6 +220,11 @@ impl Sandbox {
             .await
             .map_err(|source| LoadProblem::Describe { source })?
     }
+}
+
+/// Whether an export claims to be of the contract. `types` has nothing to call, so it does no harm.
+fn is_unknown_of_ours(name: &str) -> bool {
+    Named::parse(name).is_some_and(|named| named.package == crate::abi::PACKAGE && named.interface != "types")
 }
 
 /// Imports, exports of the contract, and other exports.

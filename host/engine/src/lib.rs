@@ -3,7 +3,7 @@
 //! The only crate that links wasmtime; nothing of wasmtime leaves it. A [`Sandbox`] is one compiler and one allocator for
 //! the whole process. [`Sandbox::inspect`] turns bytes into an [`Inspected`] extension (digest, exports, descriptor) without
 //! granting it anything; [`Sandbox::extension`] joins that with the capabilities in force and gives the ports
-//! ([`capstan_ports::Tool`], [`capstan_ports::Hook`]) that the agent sees.
+//! ([`capstan_ports::Tool`], [`capstan_ports::Hook`] and those of `role`) that the agent sees.
 //!
 //! Invariants that hold here:
 //! - A guest gets what its [`capstan_policy::Effective`] set says, built into its WASI context; there is no later check that could be missed.
@@ -28,6 +28,7 @@ mod inspect;
 pub mod limits;
 mod machine;
 mod rights;
+mod role;
 mod sandbox;
 mod services;
 mod state;

@@ -1,7 +1,7 @@
 //! What a store holds while a guest runs: its WASI world, its limits, and the call that it serves.
 
 use crate::import::Accounts;
-use crate::limits::Limits;
+use crate::limits::{Limits, Role};
 use crate::rights::Rights;
 use crate::services::Services;
 use crate::usage::Meter;
@@ -34,6 +34,21 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
+    /// The same extension as it is called in a role. Where the answer may depend on the question alone it has no right and
+    /// no service. An observer has no ear for its events: observers would hear them, and answer with events for ever.
+    pub(crate) fn in_role(&self, role: Role) -> Self {
+        if role.is_deterministic() {
+            return Self { rights: Arc::default(), services: Arc::default(), ..self.clone() };
+        }
+        match role {
+            Role::Observer => {
+                let services = Services { events: None, ..(*self.services).clone() };
+                Self { services: Arc::new(services), ..self.clone() }
+            }
+            _ => self.clone(),
+        }
+    }
+
     /// An extension that has not said yet what it is: nothing is granted to it and nothing lent.
     pub(crate) fn unnamed() -> Self {
         Self {
@@ -52,8 +67,8 @@ pub(crate) struct Scope {
     pub(crate) identity: Identity,
     /// On whose behalf; empty while the extension describes itself.
     pub(crate) session: SessionId,
-    /// Which turn of the session.
-    pub(crate) turn: u32,
+    /// Which turn of the session, where that is known.
+    pub(crate) turn: Option<u32>,
     /// When the call must be over. Host functions that wait take no longer than what is left (reliability 2.2).
     pub(crate) deadline: Instant,
     pub(crate) cancel: CancellationToken,
@@ -65,11 +80,11 @@ pub(crate) struct Scope {
 
 impl Scope {
     /// One call for this identity; it cannot be cancelled and reports to nobody until the caller says otherwise.
-    pub(crate) fn new(identity: &Identity, session: SessionId, limits: &Limits) -> Self {
+    pub(crate) fn new(identity: Identity, session: SessionId, limits: &Limits) -> Self {
         Self {
-            identity: identity.clone(),
+            identity,
             session,
-            turn: 0,
+            turn: None,
             deadline: Instant::now() + limits.deadline,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),
@@ -102,7 +117,7 @@ impl State {
         Self { wasi, table, limiter: Limiter::new(limits, scope.identity.meter.clone()), scope, captured }
     }
 
-    /// Whether this is the world of `describe`.
+    /// Whether this is the world of `describe` and of the deterministic roles.
     pub(crate) fn time_stands_still(&self) -> bool {
         self.wasi.as_ref().is_some_and(|wasi| wasi.time == Time::StandsStill)
     }

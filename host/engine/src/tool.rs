@@ -49,7 +49,7 @@ impl Tool for ComponentTool {
         let caller = Caller {
             // Preparing is the same for every session, and may not depend on one.
             session: &SessionId::new("prepare"),
-            turn: 0,
+            turn: None,
             cancel: &CancellationToken::new(),
             progress: None,
             input_bytes: text.len(),
@@ -76,7 +76,7 @@ impl Tool for ComponentTool {
     async fn execute(&self, call: &ToolCall, context: &ToolContext) -> Result<ToolOutcome, ToolError> {
         let caller = Caller {
             session: &context.turn.session_id,
-            turn: context.turn.turn,
+            turn: Some(context.turn.turn),
             cancel: &context.cancel,
             progress: Some(context.progress.clone()),
             input_bytes: convert::input_bytes(call, None),

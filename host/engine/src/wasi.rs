@@ -128,8 +128,8 @@ fn opened(granted: &ResolvedDirectory) -> Result<(Dir, String), CallError> {
     Ok((Dir::new(file, perms, mode, false), granted.guest.clone()))
 }
 
-/// The world of `describe`: nothing granted, the clock stopped, the random numbers always the same, so that the answer can
-/// depend on nothing but the bytes of the extension.
+/// The world of `describe` and of the roles that only compute: nothing granted, the clock stopped, the random numbers always
+/// the same, so that the answer can depend on nothing but the bytes of the extension and the question.
 pub(crate) fn deterministic_context(captured: &Captured) -> Wasi {
     let context = WasiCtxBuilder::new()
         .stdout(captured.stdout.clone())

@@ -6,8 +6,8 @@
 //!
 //! Reading order: [`message`] (what is said), [`event`] and [`turn_event`] (what a screen and an observer see), then the
 //! ports: [`model`] and [`chat`], [`tool`] and [`provided`], [`hook`], [`permission`], [`session`] and [`store`],
-//! [`compressor`], [`memory`] and [`session_memory`], [`storage`], [`command`], [`program`], [`price`]; last [`extension`] (what a
-//! component declares).
+//! [`compressor`], [`memory`], [`session_memory`] and [`storage`], [`plan`], [`command`], [`program`], [`price`]; last
+//! [`extension`] (what a component declares).
 
 pub mod chat;
 pub mod command;
@@ -20,6 +20,7 @@ pub mod memory;
 pub mod message;
 pub mod model;
 pub mod permission;
+pub mod plan;
 pub mod price;
 pub mod program;
 pub mod provided;
@@ -52,6 +53,7 @@ pub use model::{
     ThinkingLevel, ToolChoice,
 };
 pub use permission::{CallAccess, Permission, PermissionPort};
+pub use plan::{Plan, PlanParseError, PlanParser, PlanProblem, Step};
 pub use price::{NoPrices, Price, PriceTable};
 pub use program::{ProgramError, ProgramOutcome, ProgramRequest, ProgramRunner};
 pub use provided::{

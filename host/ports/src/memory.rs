@@ -100,7 +100,7 @@ pub trait MemoryPort: Send + Sync {
     /// Forgets an entry.
     ///
     /// # Errors
-    /// [`MemoryError::Delete`], also when there is no such entry.
+    /// [`MemoryError::Delete`]; whether an entry that does not exist is one is up to the memory.
     async fn delete(&self, id: &str) -> Result<(), MemoryError>;
 }
 

@@ -1,5 +1,6 @@
 //! What an observer sees of a turn: the nine events of seed 003, and the port that receives them.
 
+use crate::event::AgentEvent;
 use crate::message::{AssistantMessage, Message, ToolCall, Usage};
 use crate::session::SessionId;
 use crate::tool::ToolOutcome;
@@ -115,6 +116,16 @@ pub trait ObserverPort: Send + Sync {
     /// Takes one event. Events come in order, one at a time; an observer that is slower than the turn for long misses
     /// some, which is counted.
     async fn on_event(&self, event: &TurnEvent);
+
+    /// Takes one event of what a screen shows, in one order with the others. What grows and is replaced is left out
+    /// ([`AgentEvent::MessageUpdate`], [`AgentEvent::ToolExecutionUpdate`]): it comes many times a second, and the end
+    /// holds all of it.
+    async fn on_agent_event(&self, _event: &AgentEvent) {}
+
+    /// Whether [`ObserverPort::on_agent_event`] is to be called at all; asked once, when the observer is added.
+    fn watches_agent_events(&self) -> bool {
+        false
+    }
 }
 
 /// Takes turn events from parts of the host that are not the loop itself: an extension that reports something of its own.

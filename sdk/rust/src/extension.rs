@@ -24,7 +24,7 @@
 /// | `turn_error` | `hook(f)`, `fn(&Failure, &Context)` |
 /// | `plan_step` | `hook(f)`, `fn(step: u32, &StepStatus, &Context)` |
 /// | `session_lifecycle` | `hook(f)`, `fn(session: &str, SessionEvent)` |
-/// | `observer` | `fn(event: &str)` |
+/// | `observer` | `fn(event: &str)`; the event is JSON, a line of `capstan --mode json` or one of the turn's own |
 /// | `plan_parsers` | [`[plan_parser("name", f), …]`](crate::plan_parser) |
 /// | `compressors` | [`[compressor("name", f), …]`](crate::compressor) |
 /// | `memory` | a value that implements [`Memory`](crate::Memory) |

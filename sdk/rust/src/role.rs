@@ -22,7 +22,7 @@ pub struct PlanParser {
 }
 
 /// A plan format with this name. The function gets what the model wrote and the goal that it was asked for; an error
-/// says what could not be read, and where.
+/// says what could not be read, and where. It runs without any grant, with a frozen clock and seeded random numbers.
 #[must_use]
 pub const fn plan_parser(name: &'static str, function: fn(&str, &str) -> Result<Plan, Error>) -> PlanParser {
     PlanParser { name, function }
@@ -35,7 +35,9 @@ pub struct Compressor {
     function: fn(Vec<Message>, &Compaction) -> Result<Action, Error>,
 }
 
-/// A compaction strategy with this name. After an error the host's own strategy runs.
+/// A compaction strategy with this name. It is called before each model call, so it answers [`Action::None`] quickly while
+/// there is room; anything else needs the power `compress`. It runs without any grant, with a frozen clock and seeded random
+/// numbers. After an error the host's own strategy runs where the conversation must become shorter.
 #[must_use]
 pub const fn compressor(
     name: &'static str,

@@ -55,6 +55,10 @@ pub enum Request {
     KeyValue(u32),
     /// The power to rewrite arguments.
     RewriteArguments,
+    /// The power to replace old messages.
+    Compress,
+    /// The power to be the memory.
+    Remember,
 }
 
 /// Places bytes one after another and hands out their addresses.
@@ -128,20 +132,31 @@ pub(super) fn encode(guest: &Guest, base: u32) -> (Vec<u8>, u32) {
                 Request::Directory(path) => (0, [layout.text(path), word(0), vec![0; 4]].concat()),
                 Request::KeyValue(bytes) => (6, [bytes.to_le_bytes().to_vec(), vec![0; 12]].concat()),
                 Request::RewriteArguments => (8, vec![0; 16]),
+                Request::Compress => (8, [word(3), vec![0; 12]].concat()),
+                Request::Remember => (8, [word(4), vec![0; 12]].concat()),
             };
             [word(case), payload, layout.text("for the test"), word(1)].concat()
         })
         .collect();
-    let empty = pair(base, 0);
+    let mut texts = |texts: &[String]| {
+        let laid: Vec<_> = texts.iter().map(|text| layout.text(text)).collect();
+        layout.list(&laid)
+    };
+    let (plan_parsers, compressors) = (texts(&guest.plan_parsers), texts(&guest.compressors));
+    let commands: Vec<_> = guest
+        .commands
+        .iter()
+        .map(|name| [layout.text(name), layout.text(&format!("The command {name}."))].concat())
+        .collect();
     let descriptor = [
         layout.text(&guest.id),
         layout.text("1.0.0"),
         layout.text("A guest made in a test"),
         layout.list(&tools),
         layout.list(&hooks),
-        empty.clone(),
-        empty.clone(),
-        empty,
+        plan_parsers,
+        compressors,
+        layout.list(&commands),
         layout.list(&requests),
         vec![0; 12],
         word(guest.session_lifetime.into()),

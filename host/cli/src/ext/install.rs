@@ -46,9 +46,11 @@ async fn install(home: &Home, file: &Inspected, yes: bool) -> Result<bool> {
         ));
         return Ok(true);
     }
-    let about = About { digest: file.digest, descriptor: descriptor.clone() };
-    let shown =
-        Found { path: file.path.clone(), state: State::Waiting { missing: Vec::new() }, about: Some(about) };
+    let shown = Found {
+        path: file.path.clone(),
+        state: State::Waiting { missing: Vec::new() },
+        about: Some(About::of(file)),
+    };
     if let Some(about) = &shown.about {
         screen::show(&approve::card(&shown, about))?;
     }
@@ -106,7 +108,7 @@ fn refuse_clashes(place: &Place, target: &Path, wanted: &Descriptor) -> Result<(
 
 /// What is different from the file that is replaced.
 fn difference(before: &Found, now: &Descriptor) -> String {
-    let Some(About { descriptor: old, digest }) = &before.about else {
+    let Some(About { descriptor: old, digest, .. }) = &before.about else {
         return format!("  {WARN}replaces{WARN:#} a file of this name that could not be used\n");
     };
     let mut text = String::new();

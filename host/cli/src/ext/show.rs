@@ -68,9 +68,16 @@ fn installed_otherwise<'a>(found: &Found, lock: &'a Lock) -> Option<&'a Entry> {
 
 fn does(found: &Found) -> String {
     let Some(about) = &found.about else { return String::new() };
-    let tools = about.descriptor.tools.iter().map(|tool| tool.name.clone());
-    let hooks = about.descriptor.hooks.iter().map(|hook| stage_name(&hook.stage));
-    tools.chain(hooks).collect::<Vec<_>>().join(", ")
+    let descriptor = &about.descriptor;
+    let tools = descriptor.tools.iter().map(|tool| tool.name.clone());
+    let hooks = descriptor.hooks.iter().map(|hook| stage_name(&hook.stage));
+    let formats = descriptor.plan_parsers.iter().map(|format| format!("plans in {format}"));
+    let strategies = descriptor.compressors.iter().map(|strategy| format!("compaction by {strategy}"));
+    let parts = [Interface::Observer, Interface::Memory].into_iter();
+    let parts = parts.filter(|part| about.exports.contains(part)).map(|part| part.name().to_owned());
+    let commands = descriptor.commands.iter().map(|command| format!("/{}", command.name));
+    let all = tools.chain(hooks).chain(formats).chain(strategies).chain(parts).chain(commands);
+    all.collect::<Vec<_>>().join(", ")
 }
 
 /// A stage as the contract writes it.
@@ -187,6 +194,15 @@ pub(super) fn inspected(
             visible(&tools),
             hook.priority
         )?;
+    }
+    for format in &descriptor.plan_parsers {
+        writeln!(out, "\n  plans in {BOLD}{format}{BOLD:#}")?;
+    }
+    for strategy in &descriptor.compressors {
+        writeln!(out, "\n  compaction by {BOLD}{strategy}{BOLD:#}")?;
+    }
+    for command in &descriptor.commands {
+        writeln!(out, "\n  command {BOLD}/{}{BOLD:#}\n    {}", command.name, visible(&command.description))?;
     }
     for request in &descriptor.requests {
         let mark = if granted.contains(&request.capability) { "granted" } else { "not granted" };

@@ -165,7 +165,7 @@ impl ComponentHook {
             SessionLifecycle::End => wit::session_lifecycle::Event::End,
         };
         let (cancel, id) = (CancellationToken::new(), session.to_string());
-        let caller = Caller { session, turn: 0, cancel: &cancel, progress: None, input_bytes: id.len() };
+        let caller = Caller { session, turn: None, cancel: &cancel, progress: None, input_bytes: id.len() };
         self.observed(subscription, run!(self, caller, session_lifecycle, &id, event));
     }
 

@@ -34,14 +34,17 @@ struct Account {
 }
 
 impl Accounts {
-    /// Books tokens for a turn if they are within the budget. Answers what would be left without them if they are not.
-    fn book(&self, session: &SessionId, turn: u32, tokens: u64, budget: u64) -> Result<(), u64> {
+    /// Books tokens for a turn if they are within the budget, and answers which turn that is: without one it is the latest
+    /// that was seen. Answers what would be left without them if they are not.
+    fn book(&self, session: &SessionId, turn: Option<u32>, tokens: u64, budget: u64) -> Result<u32, u64> {
         let mut accounts = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         if accounts.len() >= MAX_ACCOUNTS && !accounts.contains_key(session) {
             accounts.clear();
         }
         let account = accounts.entry(session.clone()).or_default();
-        if account.turn != turn {
+        if let Some(turn) = turn
+            && account.turn != turn
+        {
             *account = Account { turn, tokens: 0 };
         }
         let left = budget.saturating_sub(account.tokens);
@@ -49,7 +52,12 @@ impl Accounts {
             return Err(left);
         }
         account.tokens += tokens;
-        Ok(())
+        Ok(account.turn)
+    }
+
+    /// Ends a session's account; the next booking begins a new one.
+    pub(crate) fn close(&self, session: &SessionId) {
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
     }
 
     /// Puts what was used in place of what was booked.
@@ -89,9 +97,9 @@ impl State {
         let bytes: usize = messages.iter().map(|message| convert::content_bytes(message.content())).sum();
         let input = (bytes as u64).div_ceil(BYTES_A_TOKEN);
         let booked = input + u64::from(max_tokens);
-        let (session, turn) = (self.scope.session.clone(), self.scope.turn);
+        let session = self.scope.session.clone();
         let accounts = &identity.accounts;
-        accounts.book(&session, turn, booked, budget).map_err(|left| {
+        let turn = accounts.book(&session, self.scope.turn, booked, budget).map_err(|left| {
             HostError::Exhausted(format!(
                 "this turn has {left} of {budget} tokens left, and the request may take {booked}: about {input} to read it \
                  and {max_tokens} for the answer"

@@ -1,7 +1,7 @@
 //! Timers of `wasi:clocks` in a version of our own; the clocks themselves are set in [`crate::wasi`].
 //!
-//! While a guest describes itself, time stands still. A timer would tell it otherwise: counting how far one gets before it
-//! fires is a clock, and with a clock an extension could describe itself in another way each time.
+//! While a guest describes itself, or plays a part in which it only computes, time stands still. A timer would tell it otherwise: counting how far one gets before it
+//! fires is a clock, and with a clock it could answer in another way each time.
 
 use crate::state::State;
 use wasmtime::StoreContextMut;

@@ -2639,7 +2639,8 @@ pub mod capstan {
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod events {
             #[allow(unused_unsafe, clippy::all)]
-            /// `label`: `[a-z0-9-]{1,48}`, shown with the extension's id before it. `data`: JSON text, at most 64 KiB.
+            /// `label`: `[a-z0-9-]{1,48}`, shown with the extension's id before it. `data`: JSON text, at most 64 KiB. Observers see it
+            /// as `custom`; without effect in observers, which would answer each other for ever, and in what runs without grants.
             #[allow(async_fn_in_trait)]
             pub fn emit(label: &str, data: &str) -> () {
                 unsafe {
@@ -7348,7 +7349,7 @@ pub mod exports {
                 use super::super::super::super::_rt;
                 #[derive(Clone, PartialEq)]
                 pub struct Step {
-                    /// What to do, as the agent is told it. Not empty.
+                    /// What to do, as the agent is told it. Not empty, at most 8 KiB. Invisible and control characters are shown escaped.
                     pub description: _rt::String,
                 }
                 impl ::core::fmt::Debug for Step {
@@ -7363,7 +7364,7 @@ pub mod exports {
                 }
                 #[derive(Clone, PartialEq)]
                 pub struct Plan {
-                    /// At most 1,000.
+                    /// 1 to 1,000.
                     pub steps: _rt::Vec<Step>,
                 }
                 impl ::core::fmt::Debug for Plan {
@@ -7514,7 +7515,7 @@ pub mod exports {
                 }
                 pub trait Guest {
                     /// `parser`: one of the descriptor's plan parsers. `raw`: what the model wrote. `goal`: what it was asked.
-                    /// Runs with a frozen clock and seeded random numbers. An error says what could not be read, and where.
+                    /// Runs without any grant, with a frozen clock and seeded random numbers, in a fresh instance. An error says what could not be read, and where.
                     #[allow(async_fn_in_trait)]
                     fn parse(
                         parser: _rt::String,
@@ -7559,9 +7560,9 @@ pub mod exports {
                 #[derive(Clone, PartialEq)]
                 pub struct Context {
                     pub session_id: _rt::String,
-                    /// The model's context window, in tokens.
+                    /// The model's context window, in tokens; 0 where it is not known.
                     pub window_tokens: u32,
-                    /// What the messages are estimated to take, in tokens.
+                    /// What the messages are estimated to take, in tokens. After the model refused them as too long, at least the window.
                     pub used_tokens: u32,
                     /// What must stay free for the answer, in tokens.
                     pub reserve_tokens: u32,
@@ -7606,7 +7607,7 @@ pub mod exports {
                 #[derive(Clone, PartialEq)]
                 pub struct Redirect {
                     pub messages: _rt::Vec<Message>,
-                    /// Absent: the host makes one.
+                    /// 1 to 64 of a-z, A-Z, 0-9, `-` and `_`. Absent: the host makes one.
                     pub session_id: ::core::option::Option<_rt::String>,
                 }
                 impl ::core::fmt::Debug for Redirect {
@@ -8813,7 +8814,10 @@ pub mod exports {
                     }
                 }
                 pub trait Guest {
-                    /// `compressor`: one of the descriptor's compressors. After an error the built-in compaction runs.
+                    /// `compressor`: one of the descriptor's compressors. Called before each model call, so answer `none` quickly while there
+                    /// is room. Runs without any grant, with a frozen clock and seeded random numbers, in a fresh instance. After an error the
+                    /// built-in compaction runs where the conversation must become shorter; after a trap or a time-out the compressor is left
+                    /// out for the rest of the session.
                     #[allow(async_fn_in_trait)]
                     fn compress(
                         compressor: _rt::String,
@@ -8853,7 +8857,8 @@ pub mod exports {
                         * ::core::mem::size_of::<*const u8>()],
                 );
             }
-            /// Sees the turn as it happens. An observer: nothing it does delays or changes the turn.
+            /// Sees the turn as it happens. An observer: nothing it does delays or changes the turn. One that is slower than the turn
+            /// for long misses events; one that fails is left out from then on.
             #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
             pub mod observer {
                 use super::super::super::super::_rt;
@@ -8874,7 +8879,11 @@ pub mod exports {
                     }
                 }
                 pub trait Guest {
-                    /// One event of the turn as JSON text, in the shape of `capstan --mode json`.
+                    /// One event as JSON text: an object with `type`. It is a line of `capstan --mode json` (`agent_start`, `turn_start`,
+                    /// `message_start`, `message_end`, `tool_execution_start`, `tool_execution_end`, `turn_end`, `agent_end`; not the partial
+                    /// `message_update` and `tool_execution_update`), or one of the turn's own events that have no line there:
+                    /// `session_redirect`, `tool_call_deferred`, `custom`, `turn_completed`, `turn_failed`. More may come, so pass over what
+                    /// you do not know. Events come in order, one at a time.
                     #[allow(async_fn_in_trait)]
                     fn run(event: _rt::String) -> ();
                 }
@@ -9338,7 +9347,7 @@ pub mod exports {
                     }
                 }
                 pub trait Guest {
-                    /// Keeps an entry and answers its id.
+                    /// Keeps an entry, in place of the one with its id if it has one, and answers its id: 1 to 256 bytes of visible text.
                     #[allow(async_fn_in_trait)]
                     fn save(
                         entry: Entry,
@@ -9489,7 +9498,8 @@ pub mod exports {
                     }
                 }
                 pub trait Guest {
-                    /// `name`: one of the descriptor's commands. `arguments`: the rest of the line. Answers what the user is shown.
+                    /// `name`: one of the descriptor's commands. `arguments`: the rest of the line. Answers what the user is shown, at most
+                    /// 64 KiB; invisible and control characters are escaped.
                     #[allow(async_fn_in_trait)]
                     fn run(
                         name: _rt::String,
@@ -9974,7 +9984,8 @@ pub mod exports {
                 pub enum Lifetime {
                     /// A fresh instance for every call: no state leaks from one call to the next.
                     Call,
-                    /// One instance a session, its calls one after another; dropped on a trap or a time-out.
+                    /// One instance a session, its calls one after another; dropped on a trap or a time-out. The observer has an instance of
+                    /// its own, because nothing waits for it; plan parsers and compressors get a fresh one for every call.
                     Session,
                 }
                 impl ::core::fmt::Debug for Lifetime {

@@ -1,0 +1,82 @@
+use super::*;
+use async_trait::async_trait;
+use capstan_ports::{CommandError, SessionId};
+use tokio_util::sync::CancellationToken;
+
+struct Fake(&'static str, &'static str);
+
+#[async_trait]
+impl CommandPort for Fake {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn description(&self) -> &str {
+        "does it"
+    }
+
+    fn owner(&self) -> &str {
+        self.1
+    }
+
+    async fn run(&self, _: &SessionId, _: &str, _: &CancellationToken) -> Result<String, CommandError> {
+        Ok(String::new())
+    }
+}
+
+fn commands(all: &[(&'static str, &'static str)]) -> Commands {
+    Commands::new(all.iter().map(|(name, owner)| Arc::new(Fake(name, owner)) as Arc<dyn CommandPort>))
+}
+
+/// The input in words.
+fn read(commands: &Commands, line: &str) -> String {
+    match commands.read(line) {
+        Input::Message(text) => format!("message {text}"),
+        Input::Command(command, arguments) => {
+            format!("{} of {}: {arguments}", command.name(), command.owner())
+        }
+        Input::Help => "help".to_owned(),
+        Input::Unknown(name) => format!("unknown {name}"),
+    }
+}
+
+#[test]
+fn a_line_is_a_message_a_command_or_a_mistake() {
+    let commands = commands(&[("sum", "maths")]);
+    for (line, meant) in [
+        ("sum 1 2", "message sum 1 2"),
+        (" /sum", "message  /sum"),
+        ("//sum 1", "message /sum 1"),
+        ("/sum", "sum of maths: "),
+        ("/sum  1 2 ", "sum of maths: 1 2"),
+        ("/sum\t1", "sum of maths: 1"),
+        ("/help", "help"),
+        ("/sums", "unknown sums"),
+        ("/", "unknown "),
+        ("/etc/hosts is what?", "unknown etc/hosts"),
+    ] {
+        assert_eq!(read(&commands, line), meant, "{line:?}");
+    }
+}
+
+#[test]
+fn a_name_that_two_want_is_nobodys_and_that_is_said() {
+    let commands = commands(&[("go", "a"), ("go", "b"), ("stop", "b")]);
+    assert_eq!(read(&commands, "/go"), "unknown go");
+    assert_eq!(read(&commands, "/stop"), "stop of b: ");
+    assert_eq!(commands.notices.len(), 1);
+    assert!(commands.notices[0].contains("/go is offered by a and b"), "{:?}", commands.notices);
+}
+
+#[test]
+fn the_hosts_own_command_cannot_be_taken() {
+    let commands = commands(&[("help", "a")]);
+    assert_eq!(read(&commands, "/help"), "help");
+    assert!(commands.notices[0].contains("the host's own"), "{:?}", commands.notices);
+}
+
+#[test]
+fn the_list_names_every_command_with_its_owner() {
+    let list = commands(&[("sum", "maths")]).list();
+    assert!(list.contains("/help") && list.contains("/sum") && list.contains("(maths)"), "{list}");
+}
