@@ -9,7 +9,8 @@
 //! - A guest gets what its [`capstan_policy::Effective`] set says, built into its WASI context; there is no later check that could be missed.
 //! - Limits and the deadline are armed before a guest is instantiated, for its start function is guest code too.
 //! - A call that traps or runs out of time takes its whole store with it.
-//! - Compiled code is executed only if its keyed digest proves that this user's host wrote it ([`cache`]).
+//! - Compiled code is executed only if it was compiled a moment ago, here or by this process's own worker ([`compile`]), or if its
+//!   keyed digest proves that this user's host wrote it ([`cache`]).
 
 mod abi;
 mod bindings;
