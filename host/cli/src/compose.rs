@@ -10,6 +10,7 @@ use crate::permit::{Permits, Person};
 use crate::{model, print, roster, screen, usage};
 use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
+use capstan_agent::trace::HookTrace;
 use capstan_agent::{AgentLoopConfig, AgentSession, Observers, RetryEvent, SessionFacts, ToolRegistry};
 use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
@@ -45,6 +46,8 @@ pub(crate) struct Composed {
     pub(crate) live: Live,
     /// What is needed to look at the extensions again.
     pub(crate) loader: Loader,
+    /// What hooks do.
+    pub(crate) trace: Arc<HookTrace>,
 }
 
 impl Composed {
@@ -102,6 +105,7 @@ pub(crate) async fn assemble(
     let catalog = extensions(home, config, grants, setup, &mut loader).await?;
     let natives = roster::natives(home, config, programs)?;
     let builtin = builtin(home, setup, commands)?;
+    let trace = Arc::new(HookTrace::default());
     let (log, header) = open_log(home, plan.which)?;
 
     let mut loop_config = AgentLoopConfig::new(model.clone());
@@ -115,7 +119,8 @@ pub(crate) async fn assemble(
     }
     loop_config.on_retry = Some(Arc::new(tell_of_retry));
     let hooks = loop_config.hooks.clone();
-    let opened = roster::runtime(&catalog, &natives, &[])?.open(loop_config, log, builtin.clone()).await?;
+    let runtime = roster::runtime(&catalog, &natives, &[])?.with_trace(trace.clone());
+    let opened = runtime.open(loop_config, log, builtin.clone()).await?;
     let (home, setup) = (home.clone(), setup.clone());
     let has_extensions = !setup.no_extensions;
     let live = Live::new(LiveParts {
@@ -125,13 +130,14 @@ pub(crate) async fn assemble(
         tools: opened.tools,
         hooks,
         observers,
+        trace: trace.clone(),
         prompt: Box::new(move |tools| prompt(&home, &setup, tools)),
     });
     let notices = live.apply(&catalog, config, &[])?;
     if has_extensions {
         notices.iter().for_each(|notice| warn(notice));
     }
-    Ok(Composed { session: opened.session, header, model, catalog, notices, live, loader })
+    Ok(Composed { session: opened.session, header, model, catalog, notices, live, loader, trace })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.

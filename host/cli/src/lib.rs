@@ -2,7 +2,7 @@
 //!
 //! The only crate that sees all others. [`home`] and [`config`] find what the user set, [`catalog`] what extensions there
 //! are and which may run, [`roles`] and [`commands`] who plays which part, [`roster`] lists them with the native ones, [`compose`] puts
-//! the real ports into an agent session; [`print`], [`json`] and [`repl`] drive it.
+//! the real ports into an agent session; [`print`], [`json`] and [`repl`] drive it, and [`watch`] lets it follow its extensions.
 //!
 //! A library with one function, so that the suites can build the very same program and drive it.
 //!
@@ -17,6 +17,7 @@ mod compose;
 mod config;
 mod demo;
 mod doctor;
+mod explain;
 mod ext;
 mod home;
 mod json;
@@ -53,7 +54,7 @@ pub fn main() -> ExitCode {
             }
         };
     }
-    log::start(args.verbose);
+    log::start(args.verbosity());
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(reason) => {

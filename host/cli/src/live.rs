@@ -3,9 +3,11 @@
 use crate::catalog::Catalog;
 use crate::commands::Commands;
 use crate::config::Config;
+use crate::explain::{self, Absent};
 use crate::roles::{self, Roles};
 use crate::roster;
 use anyhow::Result;
+use capstan_agent::trace::HookTrace;
 use capstan_agent::{AgentSession, HookRegistry, ObserverId, Observers, ToolRegistry};
 use capstan_engine::Extension;
 use capstan_ports::extension::Power;
@@ -23,6 +25,7 @@ pub(crate) struct Live {
     observing: Mutex<Vec<(Extension, ObserverId)>>,
     commands: CurrentCommands,
     running: Running,
+    absent: AbsentNow,
 }
 
 /// What a [`Live`] works on.
@@ -35,11 +38,16 @@ pub(crate) struct LiveParts {
     pub(crate) tools: Arc<ToolRegistry>,
     pub(crate) hooks: Arc<HookRegistry>,
     pub(crate) observers: Arc<Observers>,
+    /// What hooks do is recorded here, whichever chain they are in.
+    pub(crate) trace: Arc<HookTrace>,
     pub(crate) prompt: PromptOf,
 }
 
 /// The extensions in force at the moment.
 pub(crate) type Running = Arc<Mutex<Vec<Extension>>>;
+
+/// The extensions that are there and not in force at the moment.
+pub(crate) type AbsentNow = Arc<Mutex<Vec<Absent>>>;
 
 /// The slash commands in force at the moment.
 #[derive(Clone, Default)]
@@ -68,7 +76,13 @@ impl Live {
             observing: Mutex::default(),
             commands: CurrentCommands::default(),
             running: Running::default(),
+            absent: AbsentNow::default(),
         }
+    }
+
+    /// What is there and not in force, for those who explain.
+    pub(crate) fn absent(&self) -> AbsentNow {
+        self.absent.clone()
     }
 
     /// What is in force, for those who count at the end.
@@ -93,7 +107,7 @@ impl Live {
         closed: &[Arc<dyn Hook>],
     ) -> Result<Vec<String>> {
         let LiveParts { session, builtin, natives, tools: registry, hooks, prompt, .. } = &self.parts;
-        let runtime = roster::runtime(catalog, natives, closed)?;
+        let runtime = roster::runtime(catalog, natives, closed)?.with_trace(self.parts.trace.clone());
         let (mut tools, left_out) = runtime.tools(builtin.clone());
         let mut notices: Vec<_> = left_out.iter().map(ToString::to_string).collect();
         let mut chosen = lock(&self.chosen);
@@ -115,6 +129,7 @@ impl Live {
         session.agent().set_system_prompt(prompt(registry));
         warm_up(&catalog.active);
         lock(&self.running).clone_from(&catalog.active);
+        *lock(&self.absent) = explain::absent(catalog);
         Ok(notices)
     }
 

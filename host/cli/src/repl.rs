@@ -11,6 +11,7 @@ use crate::args::{Args, Setup};
 use crate::commands::Input;
 use crate::compose::{self, Composed, Plan};
 use crate::config::Config;
+use crate::explain::Explanations;
 use crate::home::Home;
 use crate::loader::Loader;
 use crate::permit::{Person, Reply};
@@ -48,6 +49,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     if terminal.is_interactive() {
         greet(&composed);
     }
+    let explanations = Explanations::of(&home, &composed);
     let Composed { session, catalog, notices, live, loader, .. } = composed;
     session.agent().subscribe(Arc::new(Progress::default()));
     let (running, commands, mut ready) = (live.running(), live.commands(), None);
@@ -63,7 +65,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
         if terminal.is_interactive()
             && !session.deferred().is_empty()
             && all_are_there(&mut ready).await?
-            && let Some(turn) = settle(&session, &*terminal).await?
+            && let Some(turn) = settle(&session, &*terminal, &explanations).await?
         {
             terminal.restore();
             return Ok(turn.exit_code());
@@ -79,15 +81,17 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
             Line::Text(text) if text.trim().is_empty() => {}
             Line::Text(_) if !all_are_there(&mut ready).await? => {}
             Line::Text(text) => match commands.current().read(&text) {
-                Input::Message(text) => match print::turn(&session, text.to_owned()).await {
-                    Ok(turn) if turn.is_last() => {
-                        terminal.restore();
-                        return Ok(turn.exit_code());
+                Input::Message(text) => {
+                    match print::kept(&explanations, print::turn(&session, text.to_owned()).await) {
+                        Ok(turn) if turn.is_last() => {
+                            terminal.restore();
+                            return Ok(turn.exit_code());
+                        }
+                        // How it ended is on the screen already; the session goes on.
+                        Ok(turn) => turn.report(),
+                        Err(error) => screen::complain(&error),
                     }
-                    // How it ended is on the screen already; the session goes on.
-                    Ok(turn) => turn.report(),
-                    Err(error) => screen::complain(&error),
-                },
+                }
                 Input::Command(named, arguments) => {
                     if let Some(Stop::Terminate) =
                         command::run(&*named, session.id(), arguments, &mut terminate).await?
@@ -110,7 +114,11 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
 }
 
 /// Asks about calls that a gate put off, and goes on with the answers. Answers a turn that is the session's last.
-async fn settle(session: &AgentSession, person: &dyn Person) -> Result<Option<print::Turn>> {
+async fn settle(
+    session: &AgentSession,
+    person: &dyn Person,
+    explanations: &Explanations,
+) -> Result<Option<print::Turn>> {
     // What is answered is gone from the list, also when its run failed; so this ends.
     for deferred in session.deferred() {
         let question = format!("was put off: {}\nRun it now?", deferred.reason);
@@ -119,7 +127,7 @@ async fn settle(session: &AgentSession, person: &dyn Person) -> Result<Option<pr
             Reply::Once | Reply::Always => print::drive(session, session.approve(id)).await,
             Reply::No => print::drive(session, session.deny(id, "The user said no.")).await,
         };
-        match turn {
+        match print::kept(explanations, turn) {
             Ok(turn) if turn.is_last() => return Ok(Some(turn)),
             Ok(turn) => turn.report(),
             Err(error) => screen::complain(&error),

@@ -3,6 +3,7 @@
 use crate::abi::{Interface, Named, VERSION, compatible};
 use crate::cache;
 use crate::call::{Code, failure};
+use crate::configuration;
 use crate::descriptor;
 use crate::error::{LoadError, LoadProblem};
 use crate::import::printable;
@@ -14,6 +15,7 @@ use capstan_ports::extension::{Descriptor, Digest};
 use capstan_ports::session::SessionId;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
@@ -57,6 +59,17 @@ pub enum Glance {
     Known(Box<Inspected>),
     /// It has to be compiled first, with [`Sandbox::inspect`].
     Uncompiled(Digest),
+}
+
+impl Inspected {
+    /// Whether a configuration table is one that it takes.
+    ///
+    /// # Errors
+    /// When the table does not fit the schema in the descriptor; the error names the places.
+    pub fn takes(&self, table: &Value) -> Result<(), LoadProblem> {
+        let descriptor = &self.surface.descriptor;
+        configuration::check(descriptor.id.as_str(), descriptor.config_schema.as_ref(), table)
+    }
 }
 
 impl Sandbox {

@@ -40,6 +40,9 @@ mod tool;
 mod usage;
 mod wasi;
 
+/// The version of the contract that this host speaks.
+pub const CONTRACT_VERSION: &str = abi::VERSION;
+
 pub use abi::Interface;
 pub use compile::Compiler;
 pub use error::{CallError, EngineError, LoadError, LoadProblem};

@@ -18,7 +18,8 @@ fn every_listed_name_is_protected_in_any_case() {
 
 #[test]
 fn names_that_only_resemble_them_are_free() {
-    for free in ["git", ".gitignore", ".github", ".gitattributes", "x.git", ".bashrc.d", "profile", ".", "..", ""]
+    for free in
+        ["git", ".gitignore", ".github", ".gitattributes", "x.git", ".bashrc.d", "profile", ".", "..", ""]
     {
         assert!(!name(free), "{free}");
     }
@@ -26,7 +27,9 @@ fn names_that_only_resemble_them_are_free() {
 
 #[test]
 fn names_that_some_file_system_takes_for_the_same_are_protected() {
-    for same in [".g\u{200c}it", ".git.", ".git ", ".git. .", ".v\u{17f}code", ".ba\u{17f}hrc", "\u{feff}.git"] {
+    for same in
+        [".g\u{200c}it", ".git.", ".git ", ".git. .", ".v\u{17f}code", ".ba\u{17f}hrc", "\u{feff}.git"]
+    {
         assert!(name(same), "{same:?}");
     }
 }

@@ -91,7 +91,8 @@ async fn what_tools_run_can_be_read_and_in_no_way_be_changed() -> Result<()> {
     for (step, outcome) in changes("plain").iter().zip(probe.steps(json!(changes("plain"))).await?) {
         assert!(is_ok(&outcome), "{step}: {outcome}");
     }
-    for folder in [".git", ".GIT", ".Git", ".hg", ".capstan", ".vscode", ".Idea", "sub/.git", "sub/.git/deep"] {
+    for folder in [".git", ".GIT", ".Git", ".hg", ".capstan", ".vscode", ".Idea", "sub/.git", "sub/.git/deep"]
+    {
         let place = place_with(folder)?;
         let before = snapshot(&place.workspace())?;
         let probe = Probe::load(&place, &[read_write(".")]).await?;

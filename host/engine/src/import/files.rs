@@ -40,7 +40,9 @@ pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> 
     linker.allow_shadowing(true);
     linker
         .instance(wasi!("filesystem/preopens"))?
-        .func_wrap("get-directories", |mut store: Store<'_>, (): ()| Ok((store.data_mut().directories()?,)))?;
+        .func_wrap("get-directories", |mut store: Store<'_>, (): ()| {
+            Ok((store.data_mut().directories()?,))
+        })?;
     add_opening(linker)?;
     add_changes(linker)?;
     add_changes_of_two(linker)?;
@@ -130,7 +132,9 @@ fn add_changes_of_two(linker: &mut Linker<State>) -> wasmtime::Result<()> {
         |mut store: Store<'_>, (at, path, to_at, to): (Descriptors, String, Descriptors, String)| {
             Box::new(async move {
                 let state = store.data_mut();
-                let Some(target) = state.directory(&to_at)? else { return Ok((Err(ErrorCode::NotDirectory),)) };
+                let Some(target) = state.directory(&to_at)? else {
+                    return Ok((Err(ErrorCode::NotDirectory),));
+                };
                 let work = move |at: &Dir, reach: &Reach| change::rename(at, &path, &target, &to, reach);
                 Ok((state.beneath(&at, work).await?,))
             })
@@ -142,7 +146,9 @@ fn add_changes_of_two(linker: &mut Linker<State>) -> wasmtime::Result<()> {
         |mut store: Store<'_>, (at, links, path, to_at, to): Link| {
             Box::new(async move {
                 let state = store.data_mut();
-                let Some(target) = state.directory(&to_at)? else { return Ok((Err(ErrorCode::NotDirectory),)) };
+                let Some(target) = state.directory(&to_at)? else {
+                    return Ok((Err(ErrorCode::NotDirectory),));
+                };
                 let work = move |at: &Dir, reach: &Reach| change::link(at, links, &path, &target, &to, reach);
                 Ok((state.beneath(&at, work).await?,))
             })

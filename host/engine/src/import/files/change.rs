@@ -97,12 +97,8 @@ pub(super) fn set_times(
         let place = Place::to_change(at, path, reach)?;
         return Ok(utimensat(&place.parent, place.name.as_str(), times, AtFlags::SYMLINK_NOFOLLOW)?);
     }
-    let wanted = Wanted {
-        links,
-        path: path.to_owned(),
-        how: OpenFlags::empty(),
-        access: DescriptorFlags::READ,
-    };
+    let wanted =
+        Wanted { links, path: path.to_owned(), how: OpenFlags::empty(), access: DescriptorFlags::READ };
     let (file, perms) = match open(at, &wanted, reach)? {
         Descriptor::File(file) => (file.file, file.perms),
         Descriptor::Dir(directory) => (directory.dir, directory.perms),
@@ -135,10 +131,7 @@ fn time(new: NewTimestamp) -> Result<Timespec, ErrorCode> {
             // Whole seconds among the nanoseconds are carried over.
             let carried = u64::from(time.nanoseconds / 1_000_000_000);
             let seconds = time.seconds.checked_add(carried).ok_or(ErrorCode::Overflow)?;
-            Timespec {
-                tv_sec: seconds.try_into()?,
-                tv_nsec: i64::from(time.nanoseconds % 1_000_000_000),
-            }
+            Timespec { tv_sec: seconds.try_into()?, tv_nsec: i64::from(time.nanoseconds % 1_000_000_000) }
         }
     })
 }

@@ -76,7 +76,8 @@ pub(super) fn open(at: &Dir, wanted: &Wanted, reach: &Reach) -> Result<Descripto
     wanted.check(at)?;
     let named_protected = check_words(&wanted.path);
     if !wanted.writes() {
-        let file = existing(&beneath(at)?, &wanted.path, &wanted.options(wanted.follows()), wanted.follows())?;
+        let file =
+            existing(&beneath(at)?, &wanted.path, &wanted.options(wanted.follows()), wanted.follows())?;
         return descriptor(file, at.perms, named_protected.is_ok(), wanted, reach);
     }
     named_protected?;
