@@ -186,8 +186,6 @@ async fn only_a_whole_answer_of_a_process_that_ended_well_counts() -> Result<()>
         // A whole answer, and then a fall.
         (r"cat > /dev/null; printf '\001\003\000\000\000\000\000\000\000abc'; echo oops >&2; exit 1", "oops"),
         ("kill -9 $$", "signal 9"),
-        // Well-formed, and no code.
-        (r"cat > /dev/null; printf '\001\003\000\000\000\000\000\000\000abc'", "ended without"),
     ];
     for (script, expected) in cases {
         let problem = problem_with(shell(script)).await?;
@@ -196,6 +194,10 @@ async fn only_a_whole_answer_of_a_process_that_ended_well_counts() -> Result<()>
             "{script}: {problem}"
         );
     }
+    // Well-formed, and no code.
+    let problem =
+        problem_with(shell(r"cat > /dev/null; printf '\001\003\000\000\000\000\000\000\000abc'")).await?;
+    assert!(matches!(problem, LoadProblem::Invalid { .. }), "{problem}");
     let nowhere = Compiler::Worker { program: "/nowhere/capstan".into(), arguments: Vec::new() };
     let problem = problem_with(nowhere).await?;
     assert!(matches!(problem, LoadProblem::CompilerMissing { .. }), "{problem}");

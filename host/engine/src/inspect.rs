@@ -164,7 +164,8 @@ impl Sandbox {
         });
         match loaded.await {
             Ok(Ok(component)) => Ok(component),
-            Ok(Err(reason)) => Err(LoadProblem::CompilerStopped { reason: one_line(&reason) }),
+            // Code is held to what the pool of instances can give only when it is loaded.
+            Ok(Err(reason)) => Err(LoadProblem::Invalid { reason: one_line(&reason) }),
             Err(reason) => Err(LoadProblem::CompilerStopped { reason: reason.to_string() }),
         }
     }
