@@ -1,5 +1,6 @@
 //! The harness of the whole-product suites: guests made in the test, and places for the product to live in.
 
+pub mod bomb;
 pub mod composed;
 pub mod conversation;
 pub mod endpoint;

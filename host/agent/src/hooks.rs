@@ -274,9 +274,18 @@ impl HookRegistry {
         Self { current: RwLock::new(Arc::new(chain)) }
     }
 
-    /// Replaces the chain.
+    /// Replaces the chain. A hook object that was left out of the old chain because it broke stays left out; trace and time
+    /// limit are the new chain's.
     pub fn replace(&self, chain: HookChain) {
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(chain);
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        for (before, after) in current.stages.iter().zip(&chain.stages) {
+            for broken in before.iter().filter(|member| member.off.load(Ordering::Relaxed)) {
+                for member in after.iter().filter(|member| Arc::ptr_eq(&member.hook, &broken.hook)) {
+                    member.off.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+        *current = Arc::new(chain);
     }
 
     /// The chain in force now.

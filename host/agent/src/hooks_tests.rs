@@ -327,3 +327,21 @@ async fn a_replaced_chain_counts_from_the_next_round() {
         ("result a {}", "result! a new rule")
     );
 }
+
+// H1: a reload is no way back for a hook that broke.
+#[test]
+fn a_hook_that_broke_stays_left_out_of_the_next_chain() {
+    let broken: Arc<dyn Hook> = Arc::new(TestHook::gate("broken", |_| Ok(GateVerdict::Pass)));
+    let sound: Arc<dyn Hook> = Arc::new(TestHook::gate("sound", |_| Ok(GateVerdict::Pass)));
+    let registry = HookRegistry::new(HookChain::new([broken.clone(), sound.clone()]));
+    registry.current().members(HookStage::AfterToolCall)[0].off.store(true, Ordering::Relaxed);
+    let stranger: Arc<dyn Hook> = Arc::new(TestHook::gate("broken", |_| Ok(GateVerdict::Pass)));
+    registry.replace(HookChain::new([broken, sound]));
+    let on = |stage| {
+        registry.current().members(stage).iter().map(|member| member.is_on(stage)).collect::<Vec<_>>()
+    };
+    assert_eq!(on(HookStage::AfterToolCall), [false, true]);
+    assert_eq!(on(HookStage::BeforeToolCall), [true, true], "only where it broke");
+    registry.replace(HookChain::new([stranger]));
+    assert_eq!(on(HookStage::AfterToolCall), [true], "another object of its name is another hook");
+}

@@ -9,7 +9,7 @@ use capstan_ports::{
     ToolRuntime,
 };
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Tools by unique name. It may change at any time, also during a run: each round works with the tools that were
@@ -91,6 +91,27 @@ impl ToolRegistry {
             None => entries.push(entry(tool)),
         }
         *current = Arc::new(ToolSet::new(entries));
+    }
+
+    /// Puts these tools in the place of all others at once: whoever looks sees all of the old ones or all of the new ones. A
+    /// round in progress ends with the set that it began with. A tool object that was there before keeps its compiled schema.
+    ///
+    /// # Errors
+    /// [`AgentError::DuplicateTool`] when two share a name; then nothing changes.
+    pub fn replace_all(&self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<(), AgentError> {
+        let before = self.snapshot();
+        let mut names = HashSet::new();
+        let mut entries = Vec::new();
+        for tool in tools {
+            let name = &tool.definition().name;
+            if !names.insert(name.clone()) {
+                return Err(AgentError::DuplicateTool { name: name.clone() });
+            }
+            let kept = before.get(name).filter(|held| Arc::ptr_eq(&held.tool, &tool));
+            entries.push(kept.cloned().unwrap_or_else(|| entry(tool)));
+        }
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(ToolSet::new(entries));
+        Ok(())
     }
 
     /// Removes the tool of this name and hands it back.

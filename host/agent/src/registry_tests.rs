@@ -53,3 +53,25 @@ fn a_snapshot_keeps_the_tools_of_its_moment() {
     registry.unregister("echo");
     assert!(before.get("echo").is_some() && registry.snapshot().get("echo").is_none());
 }
+
+// 001-125, H1
+#[test]
+fn all_tools_are_replaced_at_once_or_not_at_all() {
+    let registry = registry([TestTool::echo()]);
+    let kept = tool("kept", "same object");
+    registry.register(kept.clone()).unwrap();
+    let before = registry.snapshot();
+    registry.replace_all([tool("new", "A"), kept.clone(), tool("echo", "second")]).unwrap();
+    assert_eq!(names(&registry), ["new", "kept", "echo"]);
+    assert_eq!(registry.list()[2].label, "second");
+    assert_eq!(
+        before.get("echo").unwrap().tool.definition().label,
+        "ECHO",
+        "a round that has begun keeps its set"
+    );
+    let same = Arc::ptr_eq(before.get("kept").unwrap(), registry.snapshot().get("kept").unwrap());
+    assert!(same, "the schema of a tool that stays is not compiled again");
+    let error = registry.replace_all([tool("x", "X"), tool("x", "Y")]).unwrap_err();
+    assert!(error.to_string().contains("`x`"), "{error}");
+    assert_eq!(names(&registry), ["new", "kept", "echo"]);
+}

@@ -102,10 +102,34 @@ pub(crate) enum Command {
     /// Credentials that the host puts into requests of extensions; extensions never see them
     #[command(subcommand)]
     Secret(SecretCommand),
+    /// Compiled extensions: what is kept, and where
+    #[command(subcommand)]
+    Cache(CacheCommand),
     /// Check the installation and say what is wrong
     Doctor,
     /// Run the whole machine once on a scripted model: no account, no key
     Demo(DemoOptions),
+    /// Compiles one component from stdin to stdout; the program starts itself with it
+    #[command(name = COMPILE_WORKER, hide = true)]
+    CompileWorker,
+}
+
+/// The command with which the program starts itself to compile.
+pub(crate) const COMPILE_WORKER: &str = "compile-worker";
+
+/// `capstan cache …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum CacheCommand {
+    /// List what is kept, the most recently used first
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove everything that is kept; extensions are compiled again when they are next used
+    Clear,
+    /// Print the folder
+    Path,
 }
 
 /// `capstan ext …`
@@ -164,6 +188,23 @@ pub(crate) enum ExtCommand {
         /// Put it into your extension folder
         #[arg(long)]
         install: bool,
+    },
+    /// Put extensions into your folder: checked, shown, copied, noted in extensions.lock
+    Install {
+        /// `.wasm` files
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Do not ask for confirmation
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Take an extension out of your folder, with its grants
+    Remove {
+        /// Its id
+        name: String,
+        /// Also what it has stored
+        #[arg(long)]
+        purge: bool,
     },
     /// Grant an extension what it asks for
     Allow {

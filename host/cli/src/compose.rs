@@ -2,11 +2,12 @@
 
 use crate::args::Setup;
 use crate::catalog::{self, Catalog};
-use crate::commands::Commands;
 use crate::config::{self, Config};
 use crate::home::Home;
+use crate::live::{Live, LiveParts};
+use crate::loader::Loader;
 use crate::permit::{Permits, Person};
-use crate::{model, print, roles, roster, screen, secrets, usage};
+use crate::{model, print, roster, screen, secrets, usage};
 use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
 use capstan_agent::trace::HookTrace;
@@ -39,9 +40,14 @@ pub(crate) struct Composed {
     pub(crate) header: Header,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) catalog: Catalog,
+    /// What was said about parts of extensions that are not used.
+    pub(crate) notices: Vec<String>,
+    /// What the extensions are wired to.
+    pub(crate) live: Live,
+    /// What is needed to look at the extensions again.
+    pub(crate) loader: Loader,
     /// What hooks do.
     pub(crate) trace: Arc<HookTrace>,
-    pub(crate) commands: Commands,
 }
 
 impl Composed {
@@ -59,6 +65,8 @@ pub(crate) struct Plan {
     pub(crate) default_mode: PermissionMode,
     /// Who can be asked.
     pub(crate) person: Option<Arc<dyn Person>>,
+    /// How extensions are loaded, and what is known of them already.
+    pub(crate) loader: Loader,
 }
 
 /// Puts a session together from the user's files and the flags.
@@ -85,7 +93,8 @@ pub(crate) async fn assemble(
     let model = model::choose(setup.model.as_deref(), config)?;
     let programs: Arc<dyn ProgramRunner> = Arc::new(LocalPrograms::new());
     let (facts, observers) = (Arc::new(SessionFacts::default()), Arc::new(Observers::default()));
-    let services = Services {
+    let mut loader = plan.loader;
+    loader.services = Services {
         storage: Some(Arc::new(KeyValueFiles::new(home.storage()))),
         programs: Some(programs.clone()),
         model: Some(model.clone()),
@@ -94,41 +103,42 @@ pub(crate) async fn assemble(
         secrets: secrets::load(home)?,
         ..Services::default()
     };
-    let catalog = extensions(home, config, grants, setup, &services).await?;
+    let catalog = extensions(home, config, grants, setup, &mut loader).await?;
+    let natives = roster::natives(home, config, programs)?;
+    let builtin = builtin(home, setup, commands)?;
     let trace = Arc::new(HookTrace::default());
-    let extensions = roster::extensions(home, config, &catalog, programs)?.with_trace(trace.clone());
-    let tools = tools(home, setup, commands)?;
     let (log, header) = open_log(home, plan.which)?;
 
     let mut loop_config = AgentLoopConfig::new(model.clone());
     loop_config.session_memory = Some(facts);
-    loop_config.observers = observers;
+    loop_config.observers = observers.clone();
     let mode = setup.permissions.or(config.permissions).unwrap_or(plan.default_mode);
     loop_config.permissions = Arc::new(Permits::new(mode, plan.person));
     loop_config.limits.max_tool_rounds = setup.max_rounds.or(config.max_rounds);
     if let Some(retries) = config.max_retries {
         loop_config.retry.max_retries = retries;
     }
-    let roles = roles::choose(&catalog, config, log.id());
-    let commands = Commands::of(&catalog);
-    if !setup.no_extensions {
-        roles.notices.iter().chain(&commands.notices).for_each(|notice| warn(notice));
-    }
-    loop_config.compressor = roles.compressor;
-    for observer in catalog.active.iter().filter_map(|extension| extension.observer(log.id())) {
-        loop_config.observers.add(observer);
-    }
     loop_config.on_retry = Some(Arc::new(tell_of_retry));
-    let opened = extensions.open(loop_config, log, tools).await?;
-    opened.notices.iter().for_each(|notice| warn(&notice.to_string()));
-    if let Some((owner, memory)) = &roles.memory {
-        for tool in roles::memory_tools(owner, memory, &opened.tools.list()) {
-            opened.tools.register(tool)?;
-        }
+    let hooks = loop_config.hooks.clone();
+    let runtime = roster::runtime(&catalog, &natives, &[])?.with_trace(trace.clone());
+    let opened = runtime.open(loop_config, log, builtin.clone()).await?;
+    let (home, setup) = (home.clone(), setup.clone());
+    let has_extensions = !setup.no_extensions;
+    let live = Live::new(LiveParts {
+        session: opened.session.clone(),
+        builtin,
+        natives,
+        tools: opened.tools,
+        hooks,
+        observers,
+        trace: trace.clone(),
+        prompt: Box::new(move |tools| prompt(&home, &setup, tools)),
+    });
+    let notices = live.apply(&catalog, config, &[])?;
+    if has_extensions {
+        notices.iter().for_each(|notice| warn(notice));
     }
-    opened.session.agent().set_system_prompt(prompt(home, setup, &opened.tools));
-    warm_up(&catalog);
-    Ok(Composed { session: opened.session, header, model, catalog, trace, commands })
+    Ok(Composed { session: opened.session, header, model, catalog, notices, live, loader, trace })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.
@@ -137,15 +147,12 @@ async fn extensions(
     config: &Config,
     grants: &Grants,
     setup: &Setup,
-    services: &Services,
+    loader: &mut Loader,
 ) -> Result<Catalog> {
-    if setup.no_extensions
-        || (setup.extensions.is_empty() && !catalog::has_candidates(home, &setup.extensions))
-    {
+    if setup.no_extensions {
         return Ok(Catalog { active: Vec::new(), found: Vec::new() });
     }
-    let sandbox = catalog::sandbox(home)?;
-    let catalog = catalog::scan(home, config, grants, &setup.extensions, &sandbox, services).await?;
+    let catalog = loader.look(home, config, grants, &setup.extensions).await?;
     for notice in catalog.found.iter().filter_map(catalog::Found::notice) {
         warn(&notice);
     }
@@ -157,21 +164,8 @@ fn warn(notice: &str) {
     screen::note(&format!("{}capstan:{:#} {}", screen::WARN, screen::WARN, screen::visible(notice)));
 }
 
-/// Loads the code of hooks while the model thinks of its first answer, because every tool call will ask them: milliseconds
-/// for a small component, many for one with a whole interpreter in it. Tools are loaded when they are called.
-fn warm_up(catalog: &Catalog) {
-    for extension in catalog.active.iter().filter(|extension| !extension.descriptor().hooks.is_empty()) {
-        let extension = extension.clone();
-        tokio::spawn(async move {
-            if let Err(reason) = extension.prepare().await {
-                // The first call tries again, and its failure is the one that counts.
-                tracing::debug!(extension = %extension.id(), %reason, "the code could not be loaded ahead");
-            }
-        });
-    }
-}
-
-fn tools(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Result<Vec<Arc<dyn Tool>>> {
+/// The built-in tools.
+fn builtin(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Result<Vec<Arc<dyn Tool>>> {
     let mut workspace = LocalWorkspace::open(&home.workspace)?;
     for directory in &setup.add_dir {
         workspace = workspace

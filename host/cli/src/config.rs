@@ -4,6 +4,8 @@ use crate::home::Home;
 use crate::screen;
 use anyhow::{Context, Result, bail};
 use capstan_agent::{ProcessHookSettings, RtkSettings};
+use capstan_engine::cache::DEFAULT_MAX_BYTES;
+use capstan_engine::compile::DEFAULT_LIMIT;
 use capstan_engine::{LimitChange, LimitTable};
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Digest;
@@ -27,6 +29,10 @@ struct File {
     max_rounds: Option<u32>,
     /// Further tries after a request that failed for a passing reason.
     max_retries: Option<u32>,
+    /// Mebibytes of compiled code that are kept. Only in the user's own file.
+    cache_mb: Option<u64>,
+    /// Seconds that compiling one extension may take. Only in the user's own file.
+    compile_seconds: Option<u64>,
     /// Which extension compacts conversations, where several could: `id` or `id/strategy`.
     compressor: Option<String>,
     /// Which extension is the memory, where several could: its id.
@@ -76,9 +82,51 @@ pub(crate) struct Config {
     extensions: BTreeMap<String, toml::Table>,
 }
 
+impl File {
+    /// `None` where there is no such file.
+    fn read(path: &Path) -> Result<Option<Self>> {
+        let Some(text) = read_if_there(path)? else { return Ok(None) };
+        toml::from_str(&text).map(Some).with_context(|| format!("{} is not valid", path.display()))
+    }
+}
+
+/// What the user says about compiling on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Compiling {
+    /// Bytes of compiled code that are kept.
+    pub(crate) cache_bytes: u64,
+    /// How long compiling one extension may take.
+    pub(crate) limit: Duration,
+}
+
+impl Compiling {
+    /// From the user's own file; a project has no say in it.
+    pub(crate) fn load(home: &Home) -> Result<Self> {
+        let file = File::read(&home.config_file())?.unwrap_or_default();
+        anyhow::ensure!(
+            file.compile_seconds != Some(0),
+            "{}: compile_seconds must be at least 1",
+            home.config_file().display()
+        );
+        Ok(Self {
+            cache_bytes: file.cache_mb.map_or(DEFAULT_MAX_BYTES, |mb| mb.saturating_mul(1 << 20)),
+            limit: file.compile_seconds.map_or(DEFAULT_LIMIT, Duration::from_secs),
+        })
+    }
+}
+
 impl Config {
     /// Reads the files. A file that is not there is no problem; one that cannot be understood is.
     pub(crate) fn load(home: &Home, grants: &Grants) -> Result<Self> {
+        let (config, left_out) = Self::read(home, grants)?;
+        if let Some(left_out) = left_out {
+            tracing::warn!("{left_out}");
+        }
+        Ok(config)
+    }
+
+    /// The same, with what is to be said about a file that does not count.
+    pub(crate) fn read(home: &Home, grants: &Grants) -> Result<(Self, Option<String>)> {
         let env = |name: &str| std::env::var(name).ok();
         let mut config = Self { providers: builtin_providers(&env), ..Self::default() };
         config.merge(&home.config_file())?;
@@ -86,16 +134,24 @@ impl Config {
         if grants.trusts_project(&home.workspace)
             && let Some(now) = project_config(home)?
         {
-            if grants.trusts_config(&home.workspace, &now) {
-                config.merge(&home.project_config())?;
-            } else {
-                tracing::warn!(
+            let path = home.project_config();
+            if !grants.trusts_config(&home.workspace, &now) {
+                let left_out = format!(
                     "{} is not the one that you trusted and does not count. To look and trust it: capstan ext allow --project",
-                    screen::path(&home.project_config())
+                    screen::path(&path)
+                );
+                return Ok((config, Some(left_out)));
+            }
+            if File::read(&path)?.is_some_and(|file| file.cache_mb.or(file.compile_seconds).is_some()) {
+                bail!(
+                    "{}: cache_mb and compile_seconds are about this machine; set them in {}",
+                    path.display(),
+                    home.config_file().display()
                 );
             }
+            config.merge(&path)?;
         }
-        Ok(config)
+        Ok((config, None))
     }
 
     /// One provider and a model of it, and nothing of the user's.
@@ -116,8 +172,7 @@ impl Config {
     }
 
     fn merge(&mut self, path: &Path) -> Result<()> {
-        let Some(text) = read_if_there(path)? else { return Ok(()) };
-        let file: File = toml::from_str(&text).with_context(|| format!("{} is not valid", path.display()))?;
+        let Some(file) = File::read(path)? else { return Ok(()) };
         self.model = file.model.or(self.model.take());
         self.permissions = file.permissions.or(self.permissions);
         self.max_rounds = file.max_rounds.or(self.max_rounds);

@@ -11,6 +11,7 @@ use crate::compose::{self, Plan, Which};
 use crate::config::Config;
 use crate::explain::Explanations;
 use crate::home::Home;
+use crate::loader::Loader;
 use crate::screen::{self, BOLD, DIM, GOOD, visible};
 use crate::{approve, catalog, print};
 use anyhow::{Context, Result, bail, ensure};
@@ -60,7 +61,12 @@ pub(crate) async fn run(options: DemoOptions) -> Result<ExitCode> {
 
     heading("3  A turn")?;
     let commands = Arc::new(NoCommands::default());
-    let plan = Plan { which: Which::New, default_mode: PermissionMode::All, person: None };
+    let plan = Plan {
+        which: Which::New,
+        default_mode: PermissionMode::All,
+        person: None,
+        loader: Loader::default(),
+    };
     let composed =
         compose::assemble(&home, &Setup::default(), plan, &config, &grants, commands.clone()).await?;
     let steps = Arc::new(steps::Steps::default());

@@ -73,7 +73,23 @@ async fn extensions(
         }
     }
     if sandbox.has_cache() {
-        report.good("cache", &home.cache.join("code").display().to_string())?;
+        match capstan_engine::cache::entries(&home.compiled()) {
+            Ok(entries) => {
+                let held: u64 = entries.iter().map(|entry| entry.bytes).sum();
+                let bound = config::Compiling::load(home)?.cache_bytes;
+                report.good(
+                    "cache",
+                    &format!(
+                        "{}: {} in {} entries, at most {}",
+                        home.compiled().display(),
+                        screen::size(held),
+                        entries.len(),
+                        screen::size(bound)
+                    ),
+                )?;
+            }
+            Err(reason) => report.bad("cache", &format!("{}: {reason}", home.compiled().display()))?,
+        }
     } else {
         report
             .bad("cache", "cannot be used, see the warning above; extensions are compiled at every start")?;

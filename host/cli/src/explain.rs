@@ -7,12 +7,13 @@
 use crate::catalog::{Catalog, State};
 use crate::compose::Composed;
 use crate::home::{Home, replace_private};
+use crate::live::AbsentNow;
 use crate::screen;
 use anyhow::{Context, Result, ensure};
 use capstan_agent::trace::{HookRecord, HookTrace};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::SystemTime;
 
 /// The form of the file.
@@ -58,7 +59,7 @@ pub(crate) struct Explanations {
     file: PathBuf,
     session: String,
     trace: Arc<HookTrace>,
-    absent: Vec<Absent>,
+    absent: AbsentNow,
 }
 
 impl Explanations {
@@ -68,7 +69,7 @@ impl Explanations {
             file: file(home),
             session: composed.header.id.to_string(),
             trace: composed.trace.clone(),
-            absent: absent(&composed.catalog),
+            absent: composed.live.absent(),
         }
     }
 
@@ -78,8 +79,9 @@ impl Explanations {
         let (hooks, forgotten) = self.trace.take();
         let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
         let run = Line::Run { version: VERSION, session: self.session.clone(), time, forgotten };
+        let absent = self.absent.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let lines = std::iter::once(run)
-            .chain(self.absent.iter().cloned().map(Line::Extension))
+            .chain(absent.into_iter().map(Line::Extension))
             .chain(hooks.into_iter().map(Line::Hook));
         let text: Result<String> = lines.map(|line| Ok(serde_json::to_string(&line)? + "\n")).collect();
         if let Err(error) = text.and_then(|text| replace_private(&self.file, &text)) {

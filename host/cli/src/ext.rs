@@ -5,18 +5,23 @@ mod build;
 mod cases;
 mod check;
 mod explain;
+mod install;
 mod new;
 mod record;
+mod remove;
 mod run;
 mod show;
 mod test;
 mod trial;
+
+pub(crate) use show::stage_name;
 
 use crate::approve;
 use crate::args::ExtCommand;
 use crate::catalog::{self, Catalog, Found, State};
 use crate::config::{self, Config};
 use crate::home::Home;
+use crate::lock::Lock;
 use crate::screen::{self, GOOD};
 use crate::secrets;
 use crate::usage::Ledger;
@@ -34,7 +39,9 @@ pub(crate) async fn run(command: ExtCommand) -> Result<ExitCode> {
         ExtCommand::List { json, usage } => {
             let place = Place::open(home).await?;
             match (json, usage) {
-                (true, _) => show::list_json(&place.catalog, &Ledger::read(&place.home)),
+                (true, _) => {
+                    show::list_json(&place.catalog, &Ledger::read(&place.home), &Lock::read(&place.home)?)
+                }
                 (false, true) => show::usage(&place.catalog, &Ledger::read(&place.home)),
                 (false, false) => show::list(&place.catalog, &place.home),
             }
@@ -49,6 +56,8 @@ pub(crate) async fn run(command: ExtCommand) -> Result<ExitCode> {
         ExtCommand::Test(options) => test::run(home, options).await,
         ExtCommand::New(options) => new::run(&home, &options),
         ExtCommand::Build { project, out, install } => build::run(&home, &project, out, install).await,
+        ExtCommand::Install { files, yes } => install::run(home, &files, yes).await,
+        ExtCommand::Remove { name, purge } => remove::run(home, &name, purge).await,
         ExtCommand::Allow { project: true, .. } => allow_project(&home),
         ExtCommand::Allow { name, yes, .. } => allow(home, name.as_deref().unwrap_or_default(), yes).await,
         ExtCommand::Revoke { name } => revoke(home, &name).await,

@@ -64,9 +64,19 @@ impl Home {
         self.data.join("extensions")
     }
 
+    /// Compiled code of extensions.
+    pub(crate) fn compiled(&self) -> PathBuf {
+        self.cache.join("code")
+    }
+
     /// What extensions used.
     pub(crate) fn usage_file(&self) -> PathBuf {
         self.data.join("usage.json")
+    }
+
+    /// What was installed from where.
+    pub(crate) fn lock_file(&self) -> PathBuf {
+        self.data.join("extensions.lock")
     }
 
     /// What extensions keep of their own.

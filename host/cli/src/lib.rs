@@ -2,7 +2,7 @@
 //!
 //! The only crate that sees all others. [`home`] and [`config`] find what the user set, [`catalog`] what extensions there
 //! are and which may run, [`roles`] and [`commands`] who plays which part, [`roster`] lists them with the native ones, [`compose`] puts
-//! the real ports into an agent session; [`print`], [`json`] and [`repl`] drive it.
+//! the real ports into an agent session; [`print`], [`json`] and [`repl`] drive it, and [`watch`] lets it follow its extensions.
 //!
 //! A library with one function, so that the suites can build the very same program and drive it.
 //!
@@ -10,6 +10,7 @@
 
 mod approve;
 mod args;
+mod cache;
 mod catalog;
 mod commands;
 mod compose;
@@ -20,16 +21,22 @@ mod explain;
 mod ext;
 mod home;
 mod json;
+mod live;
+mod load;
+mod loader;
+mod lock;
 mod log;
 mod model;
 mod permit;
 mod print;
+mod reload;
 mod repl;
 mod roles;
 mod roster;
 mod screen;
 mod secrets;
 mod usage;
+mod watch;
 
 use args::{Args, Command, Mode};
 use clap::Parser;
@@ -38,6 +45,16 @@ use std::process::ExitCode;
 /// The program.
 pub fn main() -> ExitCode {
     let args = Args::parse();
+    if matches!(args.command, Some(Command::CompileWorker)) {
+        // Before anything else is set up: the limits hold for all of the process.
+        return match capstan_engine::compile::serve(std::io::stdin().lock(), std::io::stdout().lock()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(reason) => {
+                screen::complain(&anyhow::Error::new(reason).context("the compiler process failed"));
+                ExitCode::FAILURE
+            }
+        };
+    }
     log::start(args.verbosity());
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
@@ -76,6 +93,9 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
         Some(Command::Ext(command)) => ext::run(command).await,
         Some(Command::Secret(command)) => secrets::run(&command),
+        Some(Command::Cache(command)) => cache::run(command),
+        // Done before there was a runtime.
+        Some(Command::CompileWorker) => Ok(ExitCode::SUCCESS),
         Some(Command::Doctor) => doctor::run().await,
         Some(Command::Demo(options)) => demo::run(options).await,
         None => match (&args.print, args.mode) {

@@ -4,6 +4,7 @@ use crate::args::Args;
 use crate::compose::{self, Plan, Which};
 use crate::explain::Explanations;
 use crate::home::Home;
+use crate::loader::Loader;
 use crate::screen;
 use anyhow::{Context, Result};
 use capstan_agent::{AgentError, AgentSession};
@@ -159,7 +160,12 @@ pub(crate) async fn drive(
 
 /// Nobody can be asked, so what would need an answer is denied.
 pub(crate) fn plan(args: &Args) -> Plan {
-    Plan { which: which(args), default_mode: PermissionMode::ReadOnly, person: None }
+    Plan {
+        which: which(args),
+        default_mode: PermissionMode::ReadOnly,
+        person: None,
+        loader: Loader::default(),
+    }
 }
 
 /// Which session the flags mean.

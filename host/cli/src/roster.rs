@@ -25,21 +25,30 @@ impl Extension for Component {
     }
 }
 
-/// What takes part in a session: components in the order of their ids, then what the configuration switches on. Where an
-/// extension stands in the list decides nothing about its hooks; their priorities do.
+/// Gates that are closed at the moment; see [`crate::reload::ClosedGates`].
+struct ClosedGates(Vec<Arc<dyn Hook>>);
+
+impl Extension for ClosedGates {
+    /// No component can have a name with a space.
+    fn name(&self) -> &str {
+        "closed gates"
+    }
+
+    fn hooks(&self, _place: i32) -> Vec<Arc<dyn Hook>> {
+        self.0.clone()
+    }
+}
+
+/// What the configuration switches on beside components. It is made once for a session.
 ///
 /// # Errors
 /// When the configuration has a hook that cannot be one.
-pub(crate) fn extensions(
+pub(crate) fn natives(
     home: &Home,
     config: &Config,
-    catalog: &Catalog,
     programs: Arc<dyn ProgramRunner>,
-) -> Result<ExtensionRuntime> {
-    let mut runtime = ExtensionRuntime::new();
-    for extension in &catalog.active {
-        runtime.register(Arc::new(Component(extension.clone())))?;
-    }
+) -> Result<Vec<Arc<dyn Extension>>> {
+    let mut natives: Vec<Arc<dyn Extension>> = Vec::new();
     let host = ProcessHookHost {
         runner: programs,
         directory: home.workspace.clone(),
@@ -50,10 +59,33 @@ pub(crate) fn extensions(
     };
     let hooks = ProcessHooks::new(config.hooks.clone(), &host)?;
     if !hooks.is_empty() {
-        runtime.register(Arc::new(hooks))?;
+        natives.push(Arc::new(hooks));
     }
     if let Some(rtk) = config.rtk.clone().filter(|rtk| rtk.enabled) {
-        runtime.register(Arc::new(Rtk::new(rtk, host)))?;
+        natives.push(Arc::new(Rtk::new(rtk, host)));
+    }
+    Ok(natives)
+}
+
+/// What takes part in a session: components in the order of their ids, then the others. Where an extension stands in the list
+/// decides nothing about its hooks; their priorities do.
+///
+/// # Errors
+/// When two share a name.
+pub(crate) fn runtime(
+    catalog: &Catalog,
+    natives: &[Arc<dyn Extension>],
+    closed: &[Arc<dyn Hook>],
+) -> Result<ExtensionRuntime> {
+    let mut runtime = ExtensionRuntime::new();
+    for extension in &catalog.active {
+        runtime.register(Arc::new(Component(extension.clone())))?;
+    }
+    for native in natives {
+        runtime.register(native.clone())?;
+    }
+    if !closed.is_empty() {
+        runtime.register(Arc::new(ClosedGates(closed.to_vec())))?;
     }
     Ok(runtime)
 }

@@ -42,6 +42,11 @@ pub(crate) fn note(text: &str) {
     drop(writeln!(anstream::stderr().lock(), "{text}"));
 }
 
+/// Whether stderr shows no styles. For what reaches it by another way than [`note`].
+pub(crate) fn is_plain() -> bool {
+    anstream::AutoStream::choice(&io::stderr()) == anstream::ColorChoice::Never
+}
+
 /// Writes an error with its causes to stderr.
 pub(crate) fn complain(error: &anyhow::Error) {
     note(&format!("{BAD}capstan:{BAD:#} {}", visible(&whole(error))));
@@ -74,6 +79,16 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 /// A path as it may be shown: whoever names a file is no more trusted than whoever writes one.
 pub(crate) fn path(path: &Path) -> String {
     visible(&path.to_string_lossy()).replace('\n', "\\n")
+}
+
+/// A number of bytes as people read it.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        1_048_576..1_073_741_824 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+        _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
+    }
 }
 
 /// The first line of `text`, shortened to `max_chars`, for one-line reports.

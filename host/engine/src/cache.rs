@@ -6,6 +6,11 @@
 //!
 //! What this cannot do: protect against somebody who can read the user's own files. That somebody has won already.
 
+mod room;
+
+pub use room::{DEFAULT_MAX_BYTES, Entry, Removed, clear, entries};
+
+use crate::compile::Compiled;
 use crate::descriptor;
 use capstan_ports::extension::Digest;
 use hmac::{Hmac, KeyInit, Mac};
@@ -16,6 +21,7 @@ use std::hash::{Hash, Hasher};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
@@ -52,6 +58,7 @@ pub(crate) struct Cache {
     key: [u8; 32],
     /// Of wasmtime's version, target and configuration, and of the rules by which descriptors are checked.
     compatibility: [u8; 32],
+    max_bytes: u64,
 }
 
 const MAC_BYTES: usize = 32;
@@ -64,14 +71,36 @@ impl Cache {
         let mut hasher = Sha256Hasher(Sha256::new());
         hasher.0.update(descriptor::RULES.to_le_bytes());
         engine.precompile_compatibility_hash().hash(&mut hasher);
-        Ok(Self { directory: options.directory.clone(), key, compatibility: hasher.0.finalize().into() })
+        Ok(Self {
+            directory: options.directory.clone(),
+            key,
+            compatibility: hasher.0.finalize().into(),
+            max_bytes: DEFAULT_MAX_BYTES,
+        })
     }
 
-    /// The verified bytes of an entry. `None` when there is none, or none that this host wrote; such a one is removed.
+    /// With another bound on what it may hold.
+    pub(crate) fn holding(self, max_bytes: u64) -> Self {
+        Self { max_bytes, ..self }
+    }
+
+    /// The verified bytes of an entry, which counts as use. `None` when there is none, or none that this host wrote; such a
+    /// one is removed.
     pub(crate) fn read(&self, kind: Kind, digest: &Digest) -> Option<Vec<u8>> {
+        let (bytes, file) = self.verified(kind, digest)?;
+        touch(&file, &self.path(kind, digest));
+        Some(bytes)
+    }
+
+    /// The same without counting as use.
+    pub(crate) fn peek(&self, kind: Kind, digest: &Digest) -> Option<Vec<u8>> {
+        self.verified(kind, digest).map(|(bytes, _)| bytes)
+    }
+
+    fn verified(&self, kind: Kind, digest: &Digest) -> Option<(Vec<u8>, fs::File)> {
         let path = self.path(kind, digest);
-        let mut bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
+        let (mut bytes, file) = match read_open(&path) {
+            Ok(read) => read,
             Err(reason) if reason.kind() == io::ErrorKind::NotFound => return None,
             Err(reason) => {
                 tracing::warn!(path = %path.display(), %reason, "a cache entry cannot be read; it is made again");
@@ -83,7 +112,7 @@ impl Cache {
         });
         if genuine {
             bytes.drain(..MAC_BYTES);
-            return Some(bytes);
+            return Some((bytes, file));
         }
         tracing::warn!(path = %path.display(), "a cache entry is damaged or foreign; it is made again");
         if let Err(reason) = fs::remove_file(&path) {
@@ -97,8 +126,15 @@ impl Cache {
         self.path(kind, digest).is_file()
     }
 
-    /// Writes an entry beside its place and renames it there: a reader sees all of it or nothing.
+    /// Writes an entry beside its place and renames it there: a reader sees all of it or nothing. What is too much then
+    /// goes, the least recently used first.
     pub(crate) fn write(&self, kind: Kind, digest: &Digest, payload: &[u8]) -> io::Result<()> {
+        if (MAC_BYTES + payload.len()) as u64 > self.max_bytes {
+            return Err(io::Error::other(format!(
+                "its {} bytes alone are more than the cache may hold; set cache_mb higher",
+                payload.len()
+            )));
+        }
         let mac =
             self.mac(kind, digest, payload).ok_or_else(|| io::Error::other("the cache key is unusable"))?;
         let path = self.path(kind, digest);
@@ -112,19 +148,27 @@ impl Cache {
         if written.is_err() && temporary.exists() {
             fs::remove_file(&temporary)?;
         }
-        written
+        written?;
+        match room::make_room(&self.directory, self.compatibility(), self.max_bytes, SystemTime::now()) {
+            Ok(removed) if removed != Removed::default() => {
+                tracing::info!(entries = removed.entries, bytes = removed.bytes, "the cache made room");
+            }
+            Ok(_) => {}
+            // What was written is there; the next write tries again.
+            Err(reason) => tracing::warn!(%reason, "the cache could not make room"),
+        }
+        Ok(())
+    }
+
+    /// Whether an entry is for this wasmtime and this configuration.
+    pub(crate) fn is_current(&self, entry: &Entry) -> bool {
+        entry.compatibility == self.compatibility()
     }
 
     /// Compiled code for these bytes, if this host wrote some.
     pub(crate) fn code(&self, engine: &Engine, digest: &Digest) -> Option<Component> {
-        let bytes = self.read(Kind::Code, digest)?;
-        // SAFETY: `deserialize` requires bytes that `Component::serialize` or `Engine::precompile_component` made. The
-        // keyed digest covers all of `bytes` together with the engine's compatibility hash and the digest of the wasm; only
-        // `write` above computes it, only with the output of `serialize`, under a key that only this user can read. The
-        // bytes were read into memory before they were verified, so they cannot change afterwards.
-        #[allow(unsafe_code, reason = "the one place where compiled code is loaded; see the contract above")]
-        let component = unsafe { Component::deserialize(engine, &bytes) };
-        component
+        let code = Genuine(self.read(Kind::Code, digest)?);
+        code.load(engine)
             .inspect_err(
                 |reason| tracing::warn!(%digest, %reason, "cached code does not load; it is compiled again"),
             )
@@ -132,8 +176,12 @@ impl Cache {
     }
 
     fn path(&self, kind: Kind, digest: &Digest) -> PathBuf {
-        let compatibility = u64::from_le_bytes(std::array::from_fn(|i| self.compatibility[i]));
-        self.directory.join(format!("{digest}-{compatibility:016x}.{}", kind.suffix()))
+        self.directory.join(format!("{digest}-{:016x}.{}", self.compatibility(), kind.suffix()))
+    }
+
+    /// As it stands in names of files.
+    fn compatibility(&self) -> u64 {
+        u64::from_le_bytes(std::array::from_fn(|i| self.compatibility[i]))
     }
 
     fn mac(&self, kind: Kind, digest: &Digest, payload: &[u8]) -> Option<Hmac<Sha256>> {
@@ -144,6 +192,63 @@ impl Cache {
         mac.update(&self.compatibility);
         mac.update(payload);
         Some(mac)
+    }
+}
+
+/// Machine code that this user's host made from WebAssembly, in memory, where nobody can change it any more. There are two
+/// ways to one, and both are in the contract of [`Genuine::load`].
+pub(crate) struct Genuine(Vec<u8>);
+
+impl Genuine {
+    /// What this process's own compiler, or the compiler process that it started, has just answered.
+    pub(crate) fn just_compiled(compiled: Compiled) -> Self {
+        Self(compiled.into_bytes())
+    }
+
+    /// For the store.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Makes it executable.
+    pub(crate) fn load(&self, engine: &Engine) -> wasmtime::Result<Component> {
+        // SAFETY: `deserialize` requires bytes that `Component::serialize` or `Engine::precompile_component` made. These are
+        // such bytes, for a `Genuine` is made in two places only.
+        // In `Cache::code`: the keyed digest covers all of the bytes together with the engine's compatibility hash and the
+        // digest of the wasm; only `Cache::write` computes it, only with the output of the compiler, under a key that only
+        // this user can read. The bytes were read into memory before they were verified.
+        // In `just_compiled`: a `Compiled` is the output of `precompile_component`, either in this process, or in a process
+        // that `compile` started from the program that the embedder named, over a pipe whose other end only that process
+        // held, complete, and only if that process ended well. It got nothing but the wasm; what the wasm says can make it
+        // fail, no more than it could in this process.
+        // Both are in memory of this process alone, so they cannot change afterwards. Code of another wasmtime or another
+        // configuration is an error that `deserialize` itself finds.
+        #[allow(unsafe_code, reason = "the one place where compiled code is loaded; see the contract above")]
+        unsafe {
+            Component::deserialize(engine, &self.0)
+        }
+    }
+}
+
+/// All of an open file, and the file.
+fn read_open(path: &Path) -> io::Result<(Vec<u8>, fs::File)> {
+    let mut file = fs::File::open(path)?;
+    let mut bytes = Vec::with_capacity(file.metadata()?.len() as usize + 1);
+    file.read_to_end(&mut bytes)?;
+    Ok((bytes, file))
+}
+
+/// Remembers that an entry was of use, if that was not remembered lately.
+fn touch(file: &fs::File, path: &Path) {
+    let now = SystemTime::now();
+    let touched = file.metadata().and_then(|found| found.modified()).and_then(|last| {
+        match now.duration_since(last).is_ok_and(|age| age < room::TOUCH_AFTER) {
+            true => Ok(()),
+            false => file.set_modified(now),
+        }
+    });
+    if let Err(reason) = touched {
+        tracing::debug!(path = %path.display(), %reason, "the use of a cache entry could not be noted");
     }
 }
 

@@ -113,8 +113,7 @@ fn a_digest_without_the_key_proves_nothing() {
     let (cache, digest, _) = place.with_code();
     let path = cache.path(Kind::Code, &digest);
     let forged: &[u8] = b"code of an attacker";
-    let foreign =
-        Cache { directory: cache.directory.clone(), key: [0; 32], compatibility: cache.compatibility };
+    let foreign = Cache { directory: cache.directory.clone(), key: [0; 32], ..place.open() };
     let macs: [[u8; 32]; 3] = [
         Sha256::digest(forged).into(),
         foreign.mac(Kind::Code, &digest, forged).unwrap().finalize().into_bytes().into(),
@@ -322,4 +321,69 @@ fn a_cache_that_cannot_be_written_says_so_and_leaves_nothing() {
     fs::remove_dir_all(&cache.directory).unwrap();
     assert!(cache.write(Kind::Code, &digest, &code).is_err());
     assert_eq!(cache.read(Kind::Code, &digest), None);
+}
+
+fn age(path: &Path) -> std::time::Duration {
+    fs::metadata(path).unwrap().modified().unwrap().elapsed().unwrap()
+}
+
+// K10
+#[test]
+fn use_is_noted_in_the_files_time_but_not_at_every_hit() {
+    const HOUR: std::time::Duration = std::time::Duration::from_secs(3600);
+    let place = Place::new();
+    let (cache, digest, _) = place.with_code();
+    let path = cache.path(Kind::Code, &digest);
+    let set = |age| fs::File::open(&path).unwrap().set_modified(SystemTime::now() - age).unwrap();
+    set(HOUR / 2);
+    cache.read(Kind::Code, &digest).unwrap();
+    assert!(age(&path) >= HOUR / 2, "a hit of late");
+    set(HOUR * 30);
+    cache.read(Kind::Code, &digest).unwrap();
+    assert!(age(&path) < HOUR, "the first hit in a while");
+}
+
+// K10
+#[test]
+fn what_was_just_written_stays_and_what_was_used_longest_ago_goes() {
+    let place = Place::new();
+    let (cache, first, code) = place.with_code();
+    let one_and_a_half = (code.len() + 32) as u64 * 3 / 2;
+    let cache = cache.holding(one_and_a_half);
+    let second = Digest([2; 32]);
+    cache.write(Kind::Code, &second, &code).unwrap();
+    assert!(!cache.has(Kind::Code, &first) && cache.has(Kind::Code, &second));
+}
+
+// K10
+#[test]
+fn what_is_larger_than_the_whole_cache_is_not_kept_and_costs_nobody_a_place() {
+    let place = Place::new();
+    let (cache, digest, code) = place.with_code();
+    let cache = cache.holding(code.len() as u64 + 40);
+    let refused = cache.write(Kind::Code, &Digest([2; 32]), &[0; 1 << 20]).unwrap_err();
+    assert!(refused.to_string().contains("cache_mb"), "{refused}");
+    assert!(cache.has(Kind::Code, &digest));
+}
+
+// K8, K10: the entry goes while another process has it open.
+#[test]
+fn what_is_removed_during_a_read_is_still_read_whole() {
+    let place = Place::new();
+    let (cache, digest, code) = place.with_code();
+    let (tight, done) = (place.open().holding(1), std::sync::atomic::AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                clear(&tight.directory).unwrap();
+                std::thread::yield_now();
+            }
+        });
+        for _ in 0..200 {
+            // Writing may find that its own entry is gone again; reading gives all of it or nothing.
+            cache.write(Kind::Code, &digest, &code).unwrap();
+            assert!(cache.read(Kind::Code, &digest).is_none_or(|read| read == code));
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
 }

@@ -72,6 +72,43 @@ pub enum LoadProblem {
         /// The validator's words.
         reason: String,
     },
+    /// Its compilation took too long and was ended.
+    #[error(
+        "it was not compiled within {} and was given up; build it for release, or allow more with compile_seconds in config.toml",
+        show(*limit)
+    )]
+    CompileTimedOut {
+        /// The limit.
+        limit: Duration,
+    },
+    /// Its compilation in this process took too long. A thread cannot be ended, so it computes on.
+    #[error(
+        "it was not compiled within {} and was given up; the thread that compiles it goes on until it is done. \
+         Use a compiler process for files that you do not know",
+        show(*limit)
+    )]
+    CompileAbandoned {
+        /// The limit.
+        limit: Duration,
+    },
+    /// The compiler ended without an answer: it had not memory enough, or it has a fault.
+    #[error(
+        "the compiler ended without an answer ({reason}); the component may need too much memory to compile. Build it for \
+         release, or split it"
+    )]
+    CompilerStopped {
+        /// How it ended and what it said.
+        reason: String,
+    },
+    /// The compiler process could not be started.
+    #[error("the compiler {} cannot be started ({source}); is the program still where it was?", program.display())]
+    CompilerMissing {
+        /// The program.
+        program: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: std::io::Error,
+    },
     /// Built against another version of the contract.
     #[error(
         "it was built against {found}, this host speaks {package} {wanted}; rebuild it with the SDK of that version",
@@ -190,6 +227,9 @@ pub enum CallError {
     /// The run was aborted.
     #[error("it was aborted")]
     Cancelled,
+    /// The extension was taken out of force after the call's tool or hook was handed out.
+    #[error("it was unloaded or lost its grants; `capstan ext list` shows what is in force")]
+    Retired,
     /// It used up something.
     #[error("it used up its {resource} ({limit})")]
     Exhausted {

@@ -4,7 +4,7 @@ use crate::abi::Interface;
 use crate::call::{Code, Guest, bounded, failure};
 use crate::configuration;
 use crate::error::{CallError, LoadError, LoadProblem};
-use crate::hook::ComponentHook;
+use crate::hook::{ComponentHook, Subscription};
 use crate::inspect::Inspected;
 use crate::limits::{LimitTable, Limits, MAX_CALLS_OF_ONE, MAX_KEPT, Role};
 use crate::rights::Rights;
@@ -15,14 +15,15 @@ use crate::tool::ComponentTool;
 use crate::usage::{Meter, Metered, Usage};
 use crate::wasi::{Captured, World, deterministic_context};
 use capstan_policy::{Effective, Places};
-use capstan_ports::extension::{Capability, Descriptor, ExtensionId, Lifetime, Power};
+use capstan_ports::extension::{Capability, Descriptor, Digest, ExtensionId, Lifetime, Power};
 use capstan_ports::hook::Hook;
 use capstan_ports::session::SessionId;
 use capstan_ports::tool::{Progress, Tool};
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::sync::{AcquireError, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use wasmtime::Store;
@@ -49,10 +50,16 @@ pub struct Extension {
 
 struct Shared {
     sandbox: Sandbox,
-    inspected: Inspected,
+    inspected: Arc<Inspected>,
     effective: Effective,
     world: World,
     identity: Identity,
+    /// What became of its hooks; here and not in the hook object, so that a gate that closed stays closed as long as the
+    /// extension lives.
+    subscriptions: Arc<[Subscription]>,
+    /// The hook object, while anybody holds it. It holds the extension, so the extension must not hold it.
+    hook: Mutex<Weak<ComponentHook>>,
+    retired: AtomicBool,
     limits: Arc<LimitTable>,
     /// Its share of the calls that run at the same time.
     permits: Semaphore,
@@ -101,10 +108,11 @@ impl Sandbox {
     /// extension's schema, and when something is granted that this version cannot enforce.
     pub fn extension(
         &self,
-        inspected: Inspected,
+        inspected: impl Into<Arc<Inspected>>,
         effective: Effective,
         settings: &ExtensionSettings,
     ) -> Result<Extension, LoadError> {
+        let inspected = inspected.into();
         let unusable = |problem| LoadError { file: inspected.path.clone(), problem };
         if let Some(capability) = effective.iter().find(|capability| !can_enforce(capability)) {
             return Err(unusable(LoadProblem::Unenforceable { capability: capability.clone() }));
@@ -123,6 +131,9 @@ impl Sandbox {
                 accounts: Arc::default(),
                 meter: Arc::default(),
             },
+            subscriptions: Subscription::of(&inspected.surface.descriptor),
+            hook: Mutex::default(),
+            retired: AtomicBool::new(false),
             limits: settings.limits.clone(),
             permits: Semaphore::new(MAX_CALLS_OF_ONE),
             inspected,
@@ -161,10 +172,45 @@ impl Extension {
         tools.map(|tool| Arc::new(ComponentTool::new(self.clone(), tool.clone())) as Arc<dyn Tool>).collect()
     }
 
-    /// Its hooks in one object, if it has any.
+    /// Its hooks in one object, if it has any: always the same one, and always in the state in which it was. A gate that
+    /// failed stays closed in every chain that it is put into.
     pub fn hook(&self) -> Option<Arc<dyn Hook>> {
-        (!self.descriptor().hooks.is_empty())
-            .then(|| Arc::new(ComponentHook::new(self.clone())) as Arc<dyn Hook>)
+        if self.descriptor().hooks.is_empty() {
+            return None;
+        }
+        let mut held = self.shared.hook.lock().unwrap_or_else(PoisonError::into_inner);
+        let hook = held.upgrade().unwrap_or_else(|| {
+            let hook = Arc::new(ComponentHook::new(self.clone(), self.shared.subscriptions.clone()));
+            *held = Arc::downgrade(&hook);
+            hook
+        });
+        Some(hook)
+    }
+
+    /// Whether this is the very thing that [`Sandbox::extension`] would make of these bytes, grants and settings, so that it
+    /// can stay in force over a reload.
+    pub fn is_made_of(
+        &self,
+        digest: &Digest,
+        effective: &Effective,
+        config: &Value,
+        limits: &LimitTable,
+    ) -> bool {
+        self.shared.inspected.digest == *digest
+            && self.shared.effective == *effective
+            && *self.shared.limits == *limits
+            && *self.shared.identity.config == *config.to_string()
+    }
+
+    /// Whether both are handles to one and the same extension in force.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// Takes it out of force: calls in progress end, every further call through a tool or hook that somebody still holds
+    /// fails with [`CallError::Retired`]. For a gate that is a denial.
+    pub fn retire(&self) {
+        self.shared.retired.store(true, Ordering::Relaxed);
     }
 
     /// What it has used since it was put into force.
@@ -213,6 +259,9 @@ impl Extension {
             + Send,
     {
         let shared = &*self.shared;
+        if shared.retired.load(Ordering::Relaxed) {
+            return Err(CallError::Retired);
+        }
         let meter = &*shared.identity.meter;
         Meter::count(&meter.calls, 1);
         let answer = self.call_within(role, caller, work).await;

@@ -9,7 +9,7 @@ use crate::error::CallError;
 use crate::extension::{Caller, Extension};
 use crate::limits::Role;
 use async_trait::async_trait;
-use capstan_ports::extension::{FailureRule, HookStage, Power};
+use capstan_ports::extension::{Descriptor, FailureRule, HookStage, Power};
 use capstan_ports::failure::Failure;
 use capstan_ports::hook::{
     Amendment, GateVerdict, Hook, HookContext, HookError, PlanStepStatus, SessionLifecycle, Verdict,
@@ -23,10 +23,11 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct ComponentHook {
     extension: Extension,
     name: String,
-    stages: Vec<Subscription>,
+    stages: Arc<[Subscription]>,
 }
 
-struct Subscription {
+/// One hook of the descriptor, and what became of it.
+pub(crate) struct Subscription {
     stage: HookStage,
     /// `None`: every tool.
     tools: Option<GlobSet>,
@@ -39,16 +40,23 @@ struct Subscription {
     failed: OnceLock<String>,
 }
 
-impl ComponentHook {
-    pub(crate) fn new(extension: Extension) -> Self {
-        let stages = extension.descriptor().hooks.iter().map(|hook| Subscription {
+impl Subscription {
+    /// All hooks of a descriptor, none of which has failed yet.
+    pub(crate) fn of(descriptor: &Descriptor) -> Arc<[Self]> {
+        let hooks = descriptor.hooks.iter().map(|hook| Self {
             stage: hook.stage,
             tools: globs(&hook.tools),
             priority: hook.priority,
             on_failure: hook.on_failure,
             failed: OnceLock::new(),
         });
-        Self { name: extension.id().to_string(), stages: stages.collect(), extension }
+        hooks.collect()
+    }
+}
+
+impl ComponentHook {
+    pub(crate) fn new(extension: Extension, stages: Arc<[Subscription]>) -> Self {
+        Self { name: extension.id().to_string(), stages, extension }
     }
 
     fn at(&self, stage: HookStage) -> Option<&Subscription> {
@@ -63,8 +71,11 @@ impl ComponentHook {
         }
     }
 
-    /// Remembers a gate's failure. Being aborted is none.
+    /// Remembers a gate's failure. Being aborted is none, and one that was unloaded is remembered elsewhere.
     fn close(&self, stage: HookStage, source: CallError) -> HookError {
+        if matches!(source, CallError::Retired) {
+            return self.error(source.to_string(), Some(source));
+        }
         if matches!(source, CallError::Cancelled) {
             return self.error("the run was aborted".to_owned(), Some(source));
         }
@@ -83,7 +94,9 @@ impl ComponentHook {
 
     /// Switches a rewriter off and says so once.
     fn switch_off(&self, subscription: &Subscription, source: &CallError) {
-        if !matches!(source, CallError::Cancelled) && subscription.failed.set(source.to_string()).is_ok() {
+        if !matches!(source, CallError::Cancelled | CallError::Retired)
+            && subscription.failed.set(source.to_string()).is_ok()
+        {
             tracing::warn!(extension = %self.name, "the hook {} failed and is left out from now on: {source}", self.name);
         }
     }

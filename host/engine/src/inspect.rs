@@ -53,6 +53,14 @@ pub struct Inspected {
     pub(crate) code: OnceCell<Arc<Code>>,
 }
 
+/// What a look at a file told.
+pub enum Glance {
+    /// It was inspected before, and the cache holds its code.
+    Known(Box<Inspected>),
+    /// It has to be compiled first, with [`Sandbox::inspect`].
+    Uncompiled(Digest),
+}
+
 impl Inspected {
     /// Whether a configuration table is one that it takes.
     ///
@@ -73,18 +81,33 @@ impl Sandbox {
         self.inspect_file(path).await.map_err(|problem| LoadError { file: path.to_owned(), problem })
     }
 
+    /// Looks at one file without compiling: answers what it is where the cache knows, and otherwise only its digest.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is too large, or does not begin as a component does.
+    pub fn glance(&self, path: &Path) -> Result<Glance, LoadError> {
+        let glanced = || {
+            let bytes = read(path)?;
+            let (digest, size) = (cache::digest(&bytes), bytes.len() as u64);
+            match self.cached_surface(&digest) {
+                Some(surface) => {
+                    let code = OnceCell::new();
+                    let path = path.to_owned();
+                    Ok(Glance::Known(Box::new(Inspected { path, digest, bytes: size, surface, code })))
+                }
+                None => check_header(&bytes).map(|()| Glance::Uncompiled(digest)),
+            }
+        };
+        glanced().map_err(|problem| LoadError { file: path.to_owned(), problem })
+    }
+
     async fn inspect_file(&self, path: &Path) -> Result<Inspected, LoadProblem> {
         let bytes = read(path)?;
         let digest = cache::digest(&bytes);
         let size = bytes.len() as u64;
         if let Some(surface) = self.cached_surface(&digest) {
-            return Ok(Inspected {
-                path: path.to_owned(),
-                digest,
-                bytes: size,
-                surface,
-                code: OnceCell::new(),
-            });
+            let code = OnceCell::new();
+            return Ok(Inspected { path: path.to_owned(), digest, bytes: size, surface, code });
         }
         check_header(&bytes)?;
         let component = self.compile(bytes, digest).await?;
@@ -129,18 +152,21 @@ impl Sandbox {
         code.await.cloned()
     }
 
-    /// Compiles off the async workers and keeps the result in the cache.
+    /// Compiles within limits and keeps the result in the cache.
     async fn compile(&self, bytes: Vec<u8>, digest: Digest) -> Result<Component, LoadProblem> {
+        let code = self.workshop().compile(self.engine(), bytes).await?;
         let sandbox = self.clone();
-        let compiled = tokio::task::spawn_blocking(move || {
-            let component = Component::from_binary(sandbox.engine(), &bytes)?;
-            sandbox.store_code(&digest, &component);
+        // Large code takes a while to make executable and to write.
+        let loaded = tokio::task::spawn_blocking(move || {
+            let component = code.load(sandbox.engine())?;
+            sandbox.store_code(&digest, &code);
             wasmtime::Result::Ok(component)
         });
-        match compiled.await {
+        match loaded.await {
             Ok(Ok(component)) => Ok(component),
+            // Code is held to what the pool of instances can give only when it is loaded.
             Ok(Err(reason)) => Err(LoadProblem::Invalid { reason: one_line(&reason) }),
-            Err(reason) => Err(LoadProblem::Invalid { reason: format!("the compiler stopped: {reason}") }),
+            Err(reason) => Err(LoadProblem::CompilerStopped { reason: reason.to_string() }),
         }
     }
 

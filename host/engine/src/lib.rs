@@ -9,12 +9,14 @@
 //! - A guest gets what its [`capstan_policy::Effective`] set says, built into its WASI context; there is no later check that could be missed.
 //! - Limits and the deadline are armed before a guest is instantiated, for its start function is guest code too.
 //! - A call that traps or runs out of time takes its whole store with it.
-//! - Compiled code is executed only if its keyed digest proves that this user's host wrote it ([`cache`]).
+//! - Compiled code is executed only if it was compiled a moment ago, here or by this process's own worker ([`compile`]), or if its
+//!   keyed digest proves that this user's host wrote it ([`cache`]).
 
 mod abi;
 mod bindings;
 pub mod cache;
 mod call;
+pub mod compile;
 mod configuration;
 mod convert;
 mod descriptor;
@@ -43,9 +45,10 @@ mod wasi;
 pub const CONTRACT_VERSION: &str = abi::VERSION;
 
 pub use abi::Interface;
+pub use compile::Compiler;
 pub use error::{CallError, EngineError, LoadError, LoadProblem};
 pub use extension::{Extension, ExtensionSettings, can_enforce};
-pub use inspect::{Inspected, Surface};
+pub use inspect::{Glance, Inspected, Surface};
 pub use limits::{LimitChange, LimitError, LimitTable, Limits, Role};
 pub use machine::Allocation;
 pub use network::{Dialer, HttpLimits, Network, Resolver};

@@ -1,6 +1,7 @@
 //! The one compiler, linker, allocator and cache of a process.
 
-use crate::cache::{Cache, CacheOptions, Kind};
+use crate::cache::{self, Cache, CacheOptions, Genuine, Kind};
+use crate::compile::{self, Compiler, Workshop};
 use crate::error::EngineError;
 use crate::import;
 use crate::inspect::Surface;
@@ -10,6 +11,7 @@ use crate::state::State;
 use crate::ticker;
 use capstan_ports::extension::Digest;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Semaphore;
 use wasmtime::Engine;
 use wasmtime::component::{Component, Linker};
@@ -21,11 +23,23 @@ pub struct SandboxOptions {
     pub allocation: Allocation,
     /// Where compiled code is kept; `None` compiles at every start.
     pub cache: Option<CacheOptions>,
+    /// Bytes that the cache may hold; what was not used for longest goes first.
+    pub cache_bytes: u64,
+    /// Where components are compiled; the default is in this process.
+    pub compiler: Compiler,
+    /// How long compiling one component may take.
+    pub compile_limit: Duration,
 }
 
 impl Default for SandboxOptions {
     fn default() -> Self {
-        Self { allocation: Allocation::Pooled, cache: None }
+        Self {
+            allocation: Allocation::Pooled,
+            cache: None,
+            cache_bytes: cache::DEFAULT_MAX_BYTES,
+            compiler: Compiler::default(),
+            compile_limit: compile::DEFAULT_LIMIT,
+        }
     }
 }
 
@@ -40,6 +54,7 @@ struct Shared {
     allocation: Allocation,
     linker: Linker<State>,
     cache: Option<Cache>,
+    workshop: Workshop,
     permits: Semaphore,
     kept: Arc<Semaphore>,
 }
@@ -56,6 +71,7 @@ impl Sandbox {
         let linker = import::linker(&engine)?;
         let cache = options.cache.as_ref().and_then(|cache| {
             Cache::open(cache, &engine)
+                .map(|cache| cache.holding(options.cache_bytes))
                 .inspect_err(|reason| {
                     tracing::warn!(directory = %cache.directory.display(), %reason,
                         "no cache of compiled extensions; they are compiled at every start");
@@ -63,8 +79,9 @@ impl Sandbox {
                 .ok()
         });
         let permits = Semaphore::new(MAX_CONCURRENT_CALLS);
+        let workshop = Workshop::new(options.compiler.clone(), options.compile_limit);
         let kept = Arc::new(Semaphore::new(MAX_KEPT));
-        Ok(Self { shared: Arc::new(Shared { engine, allocation, linker, cache, permits, kept }) })
+        Ok(Self { shared: Arc::new(Shared { engine, allocation, linker, cache, workshop, permits, kept }) })
     }
 
     /// How instances get their memory on this machine.
@@ -75,6 +92,13 @@ impl Sandbox {
     /// Whether compiled code is kept.
     pub fn has_cache(&self) -> bool {
         self.shared.cache.is_some()
+    }
+
+    /// What the cache knows of an entry: the descriptor that belongs to its code. `None` where it is for another version of
+    /// this program, or has no descriptor.
+    pub fn about(&self, entry: &cache::Entry) -> Option<Surface> {
+        let cache = self.shared.cache.as_ref().filter(|cache| cache.is_current(entry))?;
+        surface(&entry.digest, &cache.peek(Kind::Surface, &entry.digest)?)
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -100,25 +124,20 @@ impl Sandbox {
         if !cache.has(Kind::Code, digest) {
             return None;
         }
-        let json = cache.read(Kind::Surface, digest)?;
-        serde_json::from_slice(&json)
-            .inspect_err(
-                |reason| tracing::debug!(%digest, %reason, "a cached descriptor is of another version"),
-            )
-            .ok()
+        surface(digest, &cache.read(Kind::Surface, digest)?)
     }
 
     pub(crate) fn cached_code(&self, digest: &Digest) -> Option<Component> {
         self.shared.cache.as_ref()?.code(&self.shared.engine, digest)
     }
 
-    pub(crate) fn store_code(&self, digest: &Digest, component: &Component) {
+    pub(crate) fn workshop(&self) -> &Workshop {
+        &self.shared.workshop
+    }
+
+    pub(crate) fn store_code(&self, digest: &Digest, code: &Genuine) {
         let Some(cache) = &self.shared.cache else { return };
-        let kept = component
-            .serialize()
-            .map_err(|reason| std::io::Error::other(reason.to_string()))
-            .and_then(|code| cache.write(Kind::Code, digest, &code));
-        report(kept);
+        report(cache.write(Kind::Code, digest, code.bytes()));
     }
 
     pub(crate) fn store_surface(&self, digest: &Digest, surface: &Surface) {
@@ -128,6 +147,12 @@ impl Sandbox {
             .and_then(|json| cache.write(Kind::Surface, digest, &json));
         report(kept);
     }
+}
+
+fn surface(digest: &Digest, json: &[u8]) -> Option<Surface> {
+    serde_json::from_slice(json)
+        .inspect_err(|reason| tracing::debug!(%digest, %reason, "a cached descriptor is of another version"))
+        .ok()
 }
 
 fn report(kept: std::io::Result<()>) {

@@ -199,6 +199,13 @@ impl Grants {
         !known
     }
 
+    /// Forgets everything about an id, as if the user had never been asked. Answers whether there was anything.
+    pub fn forget(&mut self, id: &ExtensionId) -> bool {
+        let before = self.extensions.len();
+        self.extensions.retain(|grant| grant.id != *id);
+        self.extensions.len() < before
+    }
+
     /// Whether the user allowed this project's extensions. `project` is the canonical path.
     pub fn trusts_project(&self, project: &Path) -> bool {
         self.projects.iter().any(|trusted| trusted.path == project)

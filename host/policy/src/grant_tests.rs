@@ -144,3 +144,15 @@ proptest! {
         prop_assert!(held.iter().all(|capability| wider.iter().any(|other| other == capability)));
     }
 }
+
+#[test]
+fn what_is_forgotten_was_never_asked() {
+    let mut grants = Grants::default();
+    let wish = [request(workspace(), true)];
+    grants.allow(&id("map"), digest(1), BTreeSet::from([workspace()]));
+    grants.allow(&id("other"), digest(2), BTreeSet::new());
+    assert!(grants.forget(&id("map")) && !grants.forget(&id("map")));
+    let trust = grants.trust(Source::User, &id("map"), &digest(1), &wish);
+    assert_eq!(trust, Trust::Waiting { missing: wish.to_vec() }, "neither granted nor modified");
+    assert!(grants.of(&digest(2)).is_some());
+}

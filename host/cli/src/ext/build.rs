@@ -2,6 +2,7 @@
 
 use crate::catalog;
 use crate::home::Home;
+use crate::lock;
 use crate::screen::{self, DIM, GOOD};
 use anyhow::{Context, Result};
 use capstan_builder::BuiltExtension;
@@ -31,6 +32,9 @@ pub(super) async fn run(
         built.bytes,
         built.elapsed.as_secs_f64(),
     ));
+    if install {
+        lock::record(home, &inspected, project)?;
+    }
     if install && !inspected.surface.descriptor.requests.is_empty() {
         screen::note(&format!(
             "It asks for something; look and decide: capstan ext allow {}",

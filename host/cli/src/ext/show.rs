@@ -2,6 +2,7 @@
 
 use crate::catalog::{Catalog, Found, State};
 use crate::home::Home;
+use crate::lock::{Entry, Lock};
 use crate::screen::{self, BAD, BOLD, DIM, GOOD, WARN, visible};
 use crate::usage::Ledger;
 use anyhow::Result;
@@ -20,6 +21,7 @@ pub(super) fn list(catalog: &Catalog, home: &Home) -> Result<ExitCode> {
         ));
         return Ok(ExitCode::SUCCESS);
     }
+    let lock = Lock::read(home)?;
     let width = catalog.found.iter().map(|found| found.name().len()).max().unwrap_or(0);
     let mut out = String::new();
     for found in &catalog.found {
@@ -27,7 +29,7 @@ pub(super) fn list(catalog: &Catalog, home: &Home) -> Result<ExitCode> {
             State::Active => GOOD,
             State::Waiting { .. } | State::Modified { .. } | State::UntrustedProject => WARN,
             State::Broken(_) => BAD,
-            State::Disabled => DIM,
+            State::Disabled | State::Compiling(_) => DIM,
         };
         let (version, does) = match &found.about {
             Some(about) => (about.descriptor.version.as_str(), does(found)),
@@ -43,9 +45,25 @@ pub(super) fn list(catalog: &Catalog, home: &Home) -> Result<ExitCode> {
         if let Some(notice) = found.notice() {
             writeln!(out, "{DIM}    {}{DIM:#}", visible(&notice))?;
         }
+        if let Some(entry) = installed_otherwise(found, &lock) {
+            writeln!(
+                out,
+                "{WARN}    not the file that was installed at {} from {} (sha256:{}); to install this one: capstan ext install {}{WARN:#}",
+                visible(&entry.installed),
+                screen::path(&entry.source),
+                entry.digest.short(),
+                screen::path(&found.path)
+            )?;
+        }
     }
     screen::show(&out)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What was installed under a file's id, if that was another file.
+fn installed_otherwise<'a>(found: &Found, lock: &'a Lock) -> Option<&'a Entry> {
+    let about = found.about.as_ref()?;
+    lock.of(&about.descriptor.id).filter(|entry| entry.digest != about.digest)
 }
 
 fn does(found: &Found) -> String {
@@ -62,7 +80,8 @@ fn does(found: &Found) -> String {
     all.collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn stage_name(stage: &capstan_ports::HookStage) -> String {
+/// A stage as the contract writes it.
+pub(crate) fn stage_name(stage: &capstan_ports::HookStage) -> String {
     // The serialized name is the contract's.
     match serde_json::to_value(stage) {
         Ok(Value::String(name)) => name,
@@ -103,7 +122,7 @@ fn mib(bytes: u64) -> String {
 }
 
 /// The same as an array, with everything.
-pub(super) fn list_json(catalog: &Catalog, ledger: &Ledger) -> Result<ExitCode> {
+pub(super) fn list_json(catalog: &Catalog, ledger: &Ledger, lock: &Lock) -> Result<ExitCode> {
     let entries: Vec<_> = catalog
         .found
         .iter()
@@ -115,6 +134,7 @@ pub(super) fn list_json(catalog: &Catalog, ledger: &Ledger) -> Result<ExitCode> 
                 "notice": found.notice(),
                 "digest": found.about.as_ref().map(|about| about.digest),
                 "descriptor": found.about.as_ref().map(|about| &about.descriptor),
+                "installed": found.about.as_ref().and_then(|about| lock.of(&about.descriptor.id)),
                 "usage": found.about.as_ref().map(|about| ledger.of(&about.descriptor.id, &about.digest)),
             })
         })

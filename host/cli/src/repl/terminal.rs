@@ -1,17 +1,18 @@
 //! The person at the terminal: lines with editing and history, and answers to questions.
 
 use crate::home::Home;
+use crate::loader::Say;
 use crate::permit::{Person, Reply};
-use crate::screen::{self, WARN, visible};
+use crate::screen::{self, DIM, WARN, visible};
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use capstan_ports::message::ToolCall;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
-use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
+use rustyline::{DefaultEditor, ExternalPrinter};
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 /// Before a line for the model.
 pub(super) const PROMPT: &str = "> ";
@@ -33,6 +34,8 @@ pub(crate) struct Terminal {
     interactive: bool,
     /// The modes that the shell had set.
     modes: Option<Termios>,
+    /// What is said while a line is being typed.
+    notes: mpsc::Sender<String>,
 }
 
 impl Terminal {
@@ -48,7 +51,32 @@ impl Terminal {
             true => Some(tcgetattr(std::io::stdin()).context("the terminal does not tell its modes")?),
             false => None,
         };
-        Ok(Self { editor: Arc::new(Mutex::new(editor)), history, interactive, modes })
+        let (notes, said) = mpsc::channel::<String>();
+        // A thread of its own: the printer may wait for the editor, and nobody else should.
+        let mut printer = if interactive { editor.create_external_printer().ok() } else { None };
+        std::thread::Builder::new()
+            .name("capstan-notes".to_owned())
+            .spawn(move || {
+                for note in said {
+                    let printed = printer.as_mut().map(|printer| printer.print(format!("{note}\n")));
+                    if !matches!(printed, Some(Ok(()))) {
+                        screen::note(&note);
+                    }
+                }
+            })
+            .context("the terminal cannot be used")?;
+        Ok(Self { editor: Arc::new(Mutex::new(editor)), history, interactive, modes, notes })
+    }
+
+    /// Says lines at any time: above the line that is being typed, if there is one.
+    pub(super) fn announcer(&self) -> Say {
+        let notes = self.notes.clone();
+        Arc::new(move |text| {
+            let note = format!("{DIM}capstan:{DIM:#} {text}");
+            let note = if screen::is_plain() { format!("capstan: {text}") } else { note };
+            // The other end lives as long as the terminal.
+            drop(notes.send(note));
+        })
     }
 
     /// Whether a person is there.

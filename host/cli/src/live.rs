@@ -1,0 +1,193 @@
+//! What extensions are wired to in a running session.
+
+use crate::catalog::Catalog;
+use crate::commands::Commands;
+use crate::config::Config;
+use crate::explain::{self, Absent};
+use crate::roles::{self, Roles};
+use crate::roster;
+use anyhow::Result;
+use capstan_agent::trace::HookTrace;
+use capstan_agent::{AgentSession, HookRegistry, ObserverId, Observers, ToolRegistry};
+use capstan_engine::Extension;
+use capstan_ports::extension::Power;
+use capstan_ports::hook::Hook;
+use capstan_ports::tool::Tool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+/// Builds the system prompt around the tools that there are.
+pub(crate) type PromptOf = Box<dyn Fn(&ToolRegistry) -> String + Send + Sync>;
+
+/// The parts of a session that follow from its extensions.
+pub(crate) struct Live {
+    parts: LiveParts,
+    chosen: Mutex<Option<Chosen>>,
+    observing: Mutex<Vec<(Extension, ObserverId)>>,
+    commands: CurrentCommands,
+    running: Running,
+    absent: AbsentNow,
+}
+
+/// What a [`Live`] works on.
+pub(crate) struct LiveParts {
+    pub(crate) session: AgentSession,
+    /// Tools of the program itself.
+    pub(crate) builtin: Vec<Arc<dyn Tool>>,
+    /// Extensions that are no components. They were started with the session and stay for all of it.
+    pub(crate) natives: Vec<Arc<dyn capstan_agent::Extension>>,
+    pub(crate) tools: Arc<ToolRegistry>,
+    pub(crate) hooks: Arc<HookRegistry>,
+    pub(crate) observers: Arc<Observers>,
+    /// What hooks do is recorded here, whichever chain they are in.
+    pub(crate) trace: Arc<HookTrace>,
+    pub(crate) prompt: PromptOf,
+}
+
+/// The extensions in force at the moment.
+pub(crate) type Running = Arc<Mutex<Vec<Extension>>>;
+
+/// The extensions that are there and not in force at the moment.
+pub(crate) type AbsentNow = Arc<Mutex<Vec<Absent>>>;
+
+/// The slash commands in force at the moment.
+#[derive(Clone, Default)]
+pub(crate) struct CurrentCommands(Arc<RwLock<Arc<Commands>>>);
+
+impl CurrentCommands {
+    /// As they are now.
+    pub(crate) fn current(&self) -> Arc<Commands> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Who plays the parts that only one can play, and from what that followed. A compressor that failed is left out from then on,
+/// so it must stay the same object while nothing about the choice changes.
+struct Chosen {
+    candidates: Vec<Extension>,
+    wanted: [Option<String>; 2],
+    roles: Roles,
+}
+
+impl Live {
+    pub(crate) fn new(parts: LiveParts) -> Self {
+        Self {
+            parts,
+            chosen: Mutex::default(),
+            observing: Mutex::default(),
+            commands: CurrentCommands::default(),
+            running: Running::default(),
+            absent: AbsentNow::default(),
+        }
+    }
+
+    /// What is there and not in force, for those who explain.
+    pub(crate) fn absent(&self) -> AbsentNow {
+        self.absent.clone()
+    }
+
+    /// What is in force, for those who count at the end.
+    pub(crate) fn running(&self) -> Running {
+        self.running.clone()
+    }
+
+    /// The slash commands, as they change.
+    pub(crate) fn commands(&self) -> CurrentCommands {
+        self.commands.clone()
+    }
+
+    /// Puts everything into force that follows from a catalog, and closes what `closed` guards. Rounds in progress end with
+    /// what they began with. Answers what the user should know about parts that are not used.
+    ///
+    /// # Errors
+    /// When two tools or two extensions share a name; then nothing changes.
+    pub(crate) fn apply(
+        &self,
+        catalog: &Catalog,
+        config: &Config,
+        closed: &[Arc<dyn Hook>],
+    ) -> Result<Vec<String>> {
+        let LiveParts { session, builtin, natives, tools: registry, hooks, prompt, .. } = &self.parts;
+        let runtime = roster::runtime(catalog, natives, closed)?.with_trace(self.parts.trace.clone());
+        let (mut tools, left_out) = runtime.tools(builtin.clone());
+        let mut notices: Vec<_> = left_out.iter().map(ToString::to_string).collect();
+        let mut chosen = lock(&self.chosen);
+        let roles = self.choose(&mut chosen, catalog, config);
+        if let Some((owner, memory)) = &roles.memory {
+            let taken: Vec<_> = tools.iter().map(|tool| tool.definition().clone()).collect();
+            tools.extend(roles::memory_tools(owner, memory, &taken));
+        }
+        registry.replace_all(tools)?;
+        hooks.replace(runtime.chain());
+        notices.extend(roles.notices.iter().cloned());
+        let compressor = roles.compressor.clone();
+        drop(chosen);
+        session.agent().configure(|config| config.compressor = compressor);
+        self.observe(catalog);
+        let commands = Commands::of(catalog);
+        notices.extend(commands.notices.iter().cloned());
+        *self.commands.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(commands);
+        session.agent().set_system_prompt(prompt(registry));
+        warm_up(&catalog.active);
+        lock(&self.running).clone_from(&catalog.active);
+        *lock(&self.absent) = explain::absent(catalog);
+        Ok(notices)
+    }
+
+    fn choose<'c>(&self, chosen: &'c mut Option<Chosen>, catalog: &Catalog, config: &Config) -> &'c Roles {
+        let may = |extension: &&Extension| {
+            [Power::Compress, Power::Remember].iter().any(|power| extension.effective().has_power(*power))
+        };
+        let candidates: Vec<_> = catalog.active.iter().filter(may).cloned().collect();
+        let wanted = [config.compressor.clone(), config.memory.clone()];
+        let kept = chosen.take().filter(|chosen| {
+            chosen.wanted == wanted
+                && chosen.candidates.len() == candidates.len()
+                && chosen.candidates.iter().zip(&candidates).all(|(was, is)| was.is_same(is))
+        });
+        let now = kept.unwrap_or_else(|| {
+            let roles = roles::choose(catalog, config, self.parts.session.id());
+            Chosen { candidates, wanted, roles }
+        });
+        &chosen.insert(now).roles
+    }
+
+    /// Lets new observers watch and old ones go. One that stays is left alone: it may have been left out for a failure.
+    fn observe(&self, catalog: &Catalog) {
+        let observers = &self.parts.observers;
+        let mut observing = lock(&self.observing);
+        observing.retain(|(extension, id)| {
+            let stays = catalog.active.iter().any(|active| active.is_same(extension));
+            if !stays {
+                observers.remove(*id);
+            }
+            stays
+        });
+        for extension in &catalog.active {
+            if observing.iter().any(|(known, _)| known.is_same(extension)) {
+                continue;
+            }
+            if let Some(observer) = extension.observer(self.parts.session.id()) {
+                observing.push((extension.clone(), observers.add(observer)));
+            }
+        }
+    }
+}
+
+/// Nothing under these locks is left by halves, so a panic under one changes nothing.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Loads the code of hooks while the model thinks of its first answer, because every tool call will ask them: milliseconds
+/// for a small component, many for one with a whole interpreter in it. Tools are loaded when they are called.
+fn warm_up(active: &[Extension]) {
+    for extension in active.iter().filter(|extension| !extension.descriptor().hooks.is_empty()) {
+        let extension = extension.clone();
+        tokio::spawn(async move {
+            if let Err(reason) = extension.prepare().await {
+                // The first call tries again, and its failure is the one that counts.
+                tracing::debug!(extension = %extension.id(), %reason, "the code could not be loaded ahead");
+            }
+        });
+    }
+}
