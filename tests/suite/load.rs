@@ -1,6 +1,6 @@
 //! Files that are no extension, or not a sound one: each costs only itself and says what to do.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use capstan_engine::LoadProblem;
 use capstan_tests::guest::{Guest, Tool, core_module};
 use capstan_tests::sandboxed::Place;
@@ -90,6 +90,27 @@ async fn an_unknown_import_is_refused_by_name() -> Result<()> {
         matches!(&problem, LoadProblem::UnknownImport { import } if import == "evil:host/shell@1.0.0"),
         "{problem}"
     );
+    Ok(())
+}
+
+// 001-124: a hook that the contract does not have is no hook that is left out in silence.
+#[tokio::test]
+async fn a_hook_under_a_name_that_the_contract_does_not_have_is_refused() -> Result<()> {
+    // The control: the same guest under a name that there is.
+    let (guest, body) = Guest::new("early").verdict(2, "no");
+    Place::new()?.inspect("x.wasm", &guest.gate(&["bash"], &body).build()?).await?;
+    let exporting = |name: &str| {
+        wat::parse_str(format!(
+            "(component (instance $e) (export \"capstan:extension/extension@0.1.0\" (instance $e))
+             (instance $h) (export \"capstan:extension/{name}\" (instance $h)))"
+        ))
+    };
+    let problem = problem(&exporting("before-lunch@0.1.0")?).await?;
+    assert!(
+        matches!(&problem, LoadProblem::UnknownExport { export } if export == "capstan:extension/before-lunch@0.1.0"),
+        "{problem}"
+    );
+    assert!(problem.to_string().contains("correct the name"), "{problem}");
     Ok(())
 }
 
@@ -204,5 +225,42 @@ async fn files_that_are_too_large_or_unreadable_are_refused() -> Result<()> {
         let error = place.sandbox.inspect(&path).await.err().expect("unreadable");
         assert!(matches!(error.problem, LoadProblem::Unreadable { .. }), "{error}");
     }
+    Ok(())
+}
+
+/// A component in which one part hands a text to another, each with a memory of its own, by a tail call.
+const COMPOSED: &str = r#"(component
+  (component $inner
+    (core module $m
+      (memory (export "memory") 1)
+      (func (export "realloc") (param i32 i32 i32 i32) (result i32) i32.const 1024)
+      (func (export "take") (param i32 i32)))
+    (core instance $i (instantiate $m))
+    (func (export "take") (param "text" string)
+      (canon lift (core func $i "take") (memory (core memory $i "memory")) (realloc (core func $i "realloc")))))
+  (component $outer
+    (import "take" (func $take (param "text" string)))
+    (core module $libc (memory (export "memory") 1) (func (export "realloc") (param i32 i32 i32 i32) (result i32) i32.const 0))
+    (core instance $libc (instantiate $libc))
+    (core func $taken (canon lower (func $take) (memory (core memory $libc "memory")) (realloc (core func $libc "realloc"))))
+    (core module $m
+      (import "host" "take" (func $take (param i32 i32)))
+      (func (export "run") (return_call $take (i32.const 0) (i32.const 0))))
+    (core instance $i (instantiate $m (with "host" (instance (export "take" (func $taken))))))
+    (func (export "run") (canon lift (core func $i "run"))))
+  (instance $inner (instantiate $inner))
+  (instance $outer (instantiate $outer (with "take" (func $inner "take"))))
+  (export "run" (func $outer "run")))"#;
+
+// JavaScript engines are components of this kind.
+#[tokio::test]
+async fn a_component_made_of_components_is_compiled() -> Result<()> {
+    let place = Place::new()?;
+    let loaded = place.inspect("composed.wasm", &wat::parse_str(COMPOSED)?).await;
+    let error = loaded.err().context("it is no extension")?.to_string();
+    assert!(
+        error.contains("exports no interface"),
+        "must compile, and be refused for what it exports: {error}"
+    );
     Ok(())
 }

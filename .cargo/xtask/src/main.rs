@@ -6,6 +6,7 @@
 mod acceptance;
 mod bench;
 mod extensions;
+mod javascript;
 mod run;
 mod tests;
 

@@ -48,7 +48,7 @@ impl Workspace {
         arguments: impl IntoIterator<Item = A>,
     ) -> Result<()> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        finish(Command::new(cargo).current_dir(folder).args(arguments))
+        command(Command::new(cargo).current_dir(folder).args(arguments))
     }
 
     /// Runs a program in the checkout.
@@ -57,7 +57,7 @@ impl Workspace {
         program: &Path,
         arguments: impl IntoIterator<Item = A>,
     ) -> Result<()> {
-        finish(Command::new(program).current_dir(&self.root).args(arguments))
+        command(Command::new(program).current_dir(&self.root).args(arguments))
     }
 
     /// Whether cargo has a subcommand of this name.
@@ -67,7 +67,8 @@ impl Workspace {
     }
 }
 
-fn finish(command: &mut Command) -> Result<()> {
+/// Runs a command to its end and says how long it took.
+pub(crate) fn command(command: &mut Command) -> Result<()> {
     let began = Instant::now();
     let name =
         Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -77,6 +77,21 @@ pub enum AgentError {
         /// The panic's text.
         message: String,
     },
+    /// An extension did not start, so there is no session.
+    #[error("extension {name}: {source}")]
+    Extension {
+        /// Which.
+        name: String,
+        /// Its own words.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Two extensions want one name, or one has none.
+    #[error("extension {name:?}: the name is empty or taken; give every extension a name of its own")]
+    ExtensionName {
+        /// The name.
+        name: String,
+    },
     /// Two tools want one name.
     #[error("a tool named `{name}` is registered already; unregister that one first or rename this one")]
     DuplicateTool {
@@ -95,13 +110,14 @@ impl AgentError {
             Self::Memory(_) => FailureKind::Memory,
             Self::ToolLoopExceeded { .. } | Self::RepeatedFailure { .. } => FailureKind::Limit,
             Self::HookAborted { .. } => FailureKind::Hook,
-            Self::DuplicateTool { .. } => FailureKind::Config,
+            Self::DuplicateTool { .. } | Self::ExtensionName { .. } => FailureKind::Config,
             Self::AlreadyRunning
             | Self::ContinueWithoutMessages
             | Self::ContinueFromAssistant
             | Self::Aborted
             | Self::NotDeferred { .. }
             | Self::Context { .. }
+            | Self::Extension { .. }
             | Self::Listener { .. } => FailureKind::Other,
         }
     }

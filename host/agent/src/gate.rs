@@ -1,6 +1,6 @@
 //! The hooks around a tool call: gates before it, amenders after it.
 
-use crate::hooks::{HookChain, Silence, TurnAbort};
+use crate::hooks::{HookChain, Member, Silence, TurnAbort};
 use crate::result::failure;
 use crate::trace::HookEffect;
 use capstan_ports::hook::HookContext;
@@ -55,19 +55,20 @@ impl HookChain {
             let verdict = self.ask(member, hook.before_tool_call(context, &call)).await;
             match verdict.map_err(Silence::into_error) {
                 Ok(GateVerdict::Pass) => self.record(member, STAGE, &call.id, || HookEffect::Passed),
-                Ok(GateVerdict::Rewrite(arguments)) => match revalidate(arguments) {
-                    Ok(arguments) => {
-                        call.arguments = arguments;
-                        self.record(member, STAGE, &call.id, || HookEffect::Changed);
+                Ok(GateVerdict::Rewrite(arguments)) => {
+                    if let Err(reason) = self.rewrite(member, &mut call, arguments, revalidate) {
+                        return Gated::Refused(reason);
                     }
-                    Err(report) => {
-                        let name = hook.name();
-                        let text =
-                            format!("The arguments as the hook {name} rewrote them do not fit. {report}");
-                        self.record(member, STAGE, &call.id, || HookEffect::Failed(text.clone()));
-                        return Gated::Refused(text);
+                }
+                Ok(GateVerdict::RewriteAndAsk { arguments, question }) => {
+                    if let Err(reason) = self.rewrite(member, &mut call, arguments, revalidate) {
+                        return Gated::Refused(reason);
                     }
-                },
+                    if let Err(reason) = self.put_to_a_person(member, context, &call, &question, people).await
+                    {
+                        return Gated::Refused(reason);
+                    }
+                }
                 Ok(GateVerdict::Block(reason)) => {
                     let reason = if reason.is_empty() { BLOCKED.to_owned() } else { reason };
                     self.record(member, STAGE, &call.id, || HookEffect::Blocked(reason.clone()));
@@ -82,10 +83,8 @@ impl HookChain {
                     return Gated::Deferred(reason);
                 }
                 Ok(GateVerdict::Ask(question)) => {
-                    let answer = people.ask(&context.turn, &call, hook.name(), &question).await;
-                    let allowed = answer == Permission::Allow;
-                    self.record(member, STAGE, &call.id, || HookEffect::Asked { allowed });
-                    if let Permission::Deny(reason) = answer {
+                    if let Err(reason) = self.put_to_a_person(member, context, &call, &question, people).await
+                    {
                         return Gated::Refused(reason);
                     }
                 }
@@ -100,6 +99,47 @@ impl HookChain {
             }
         }
         Gated::Pass(call)
+    }
+
+    /// Puts valid arguments into the call, or says why it is refused.
+    fn rewrite(
+        &self,
+        member: &Member,
+        call: &mut ToolCall,
+        arguments: Value,
+        revalidate: Revalidate<'_>,
+    ) -> Result<(), String> {
+        match revalidate(arguments) {
+            Ok(arguments) => {
+                call.arguments = arguments;
+                self.record(member, HookStage::BeforeToolCall, &call.id, || HookEffect::Changed);
+                Ok(())
+            }
+            Err(report) => {
+                let name = member.hook.name();
+                let text = format!("The arguments as the hook {name} rewrote them do not fit. {report}");
+                self.record(member, HookStage::BeforeToolCall, &call.id, || HookEffect::Failed(text.clone()));
+                Err(text)
+            }
+        }
+    }
+
+    /// Has a person decide about the call as it stands; the error is why it is refused.
+    async fn put_to_a_person(
+        &self,
+        member: &Member,
+        context: &HookContext,
+        call: &ToolCall,
+        question: &str,
+        people: &dyn PermissionPort,
+    ) -> Result<(), String> {
+        let answer = people.ask(&context.turn, call, member.hook.name(), question).await;
+        let allowed = answer == Permission::Allow;
+        self.record(member, HookStage::BeforeToolCall, &call.id, || HookEffect::Asked { allowed });
+        match answer {
+            Permission::Allow => Ok(()),
+            Permission::Deny(reason) => Err(reason),
+        }
     }
 
     /// Lets hooks change the result of a call that ran, in reverse order: the hook that was first before the call has the

@@ -7,7 +7,7 @@
 //!
 //! Reading order: [`run`] (the loop), `asking`, `request`, `compact` and `answer` (one model call), `execute` and
 //! `preflight` (tool calls), `ending`, [`hooks`] with `stages` and `gate`, [`transcript`] (repair), then what wraps the
-//! loop: [`agent`], [`session`] and [`bundle`].
+//! loop: [`agent`], [`session`] and [`bundle`], and what joins a session: [`extension`] and [`extension_runtime`].
 
 pub mod run;
 
@@ -41,11 +41,15 @@ pub mod observers;
 
 pub mod agent;
 pub mod bundle;
+pub mod extension;
+pub mod extension_runtime;
 mod listeners;
+pub mod process_hook;
 pub mod prompt;
 pub mod queue;
 pub mod recall;
 pub mod remember;
+pub mod rtk;
 pub mod session;
 pub mod session_memory;
 pub mod state;
@@ -57,14 +61,20 @@ pub use agent::Agent;
 pub use bundle::{AgentConfig, RuntimeBundle, TurnResult};
 pub use config::{AgentContext, AgentLoopConfig, ContextTransform, Limits, MessageSource, ToolExecutionMode};
 pub use error::AgentError;
+pub use extension::{CodingExtension, Extension, ExtensionContext, StartError};
+pub use extension_runtime::{ExtensionRuntime, Notice, Opened, StartFailure};
 pub use hooks::{HookChain, HookRegistry};
 pub use listeners::SubscriptionId;
 pub use observers::{ObserverId, Observers};
+pub use process_hook::{
+    HookEvent, OnFailure, ProcessHookError, ProcessHookHost, ProcessHookSettings, ProcessHooks,
+};
 pub use queue::{PendingMessageQueue, QueueMode};
 pub use recall::{InMemory, RetrieveTool};
 pub use registry::ToolRegistry;
 pub use remember::{ForgetTool, RememberTool};
 pub use retry::{RetryEvent, RetryPolicy};
+pub use rtk::{Rtk, RtkReport, RtkSettings};
 pub use run::{Decision, run_agent_loop, run_agent_loop_continue};
 pub use session::AgentSession;
 pub use session_memory::SessionFacts;

@@ -6,17 +6,15 @@ use crate::commands::Commands;
 use crate::config::{self, Config};
 use crate::home::Home;
 use crate::permit::{Permits, Person};
-use crate::{model, print, roles, screen, usage};
+use crate::{model, print, roles, roster, screen, usage};
 use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
-use capstan_agent::{
-    AgentLoopConfig, AgentSession, HookChain, HookRegistry, Observers, RetryEvent, SessionFacts, ToolRegistry,
-};
+use capstan_agent::{AgentLoopConfig, AgentSession, Observers, RetryEvent, SessionFacts, ToolRegistry};
 use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Access;
 use capstan_ports::message::now_ms;
-use capstan_ports::{Model, SessionLog, Tool};
+use capstan_ports::{Model, ProgramRunner, SessionLog, Tool};
 use capstan_session::{Header, MemorySession, SessionFile};
 use capstan_storage::KeyValueFiles;
 use capstan_tools::{CommandRuntime, LocalCommands, LocalPrograms, LocalWorkspace, builtin_tools};
@@ -82,25 +80,24 @@ pub(crate) async fn assemble(
     commands: Arc<dyn CommandRuntime>,
 ) -> Result<Composed> {
     let model = model::choose(setup.model.as_deref(), config)?;
+    let programs: Arc<dyn ProgramRunner> = Arc::new(LocalPrograms::new());
     let (facts, observers) = (Arc::new(SessionFacts::default()), Arc::new(Observers::default()));
     let services = Services {
         storage: Some(Arc::new(KeyValueFiles::new(home.storage()))),
-        programs: Some(Arc::new(LocalPrograms::new())),
+        programs: Some(programs.clone()),
         model: Some(model.clone()),
         session_memory: Some(facts.clone()),
         events: Some(observers.clone()),
         ..Services::default()
     };
     let catalog = extensions(home, config, grants, setup, &services).await?;
-    let tools = Arc::new(ToolRegistry::with_tools(tools(home, setup, &catalog, commands)?)?);
+    let extensions = roster::extensions(home, config, &catalog, programs)?;
+    let tools = tools(home, setup, commands)?;
     let (log, header) = open_log(home, plan.which)?;
 
     let mut loop_config = AgentLoopConfig::new(model.clone());
     loop_config.session_memory = Some(facts);
     loop_config.observers = observers;
-    loop_config.hooks = Arc::new(HookRegistry::new(HookChain::new(
-        catalog.active.iter().filter_map(capstan_engine::Extension::hook),
-    )));
     let mode = setup.permissions.or(config.permissions).unwrap_or(plan.default_mode);
     loop_config.permissions = Arc::new(Permits::new(mode, plan.person));
     loop_config.limits.max_tool_rounds = setup.max_rounds.or(config.max_rounds);
@@ -116,17 +113,17 @@ pub(crate) async fn assemble(
     for observer in catalog.active.iter().filter_map(|extension| extension.observer(log.id())) {
         loop_config.observers.add(observer);
     }
+    loop_config.on_retry = Some(Arc::new(tell_of_retry));
+    let opened = extensions.open(loop_config, log, tools).await?;
+    opened.notices.iter().for_each(|notice| warn(&notice.to_string()));
     if let Some((owner, memory)) = &roles.memory {
-        for tool in roles::memory_tools(owner, memory, &tools.list()) {
-            tools.register(tool)?;
+        for tool in roles::memory_tools(owner, memory, &opened.tools.list()) {
+            opened.tools.register(tool)?;
         }
     }
-    loop_config.on_retry = Some(Arc::new(tell_of_retry));
-    let session = AgentSession::open(loop_config, log)?;
-    session.agent().set_system_prompt(prompt(home, setup, &tools));
-    session.agent().set_tool_registry(tools);
+    opened.session.agent().set_system_prompt(prompt(home, setup, &opened.tools));
     warm_up(&catalog);
-    Ok(Composed { session, header, model, catalog, commands })
+    Ok(Composed { session: opened.session, header, model, catalog, commands })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.
@@ -169,12 +166,7 @@ fn warm_up(catalog: &Catalog) {
     }
 }
 
-fn tools(
-    home: &Home,
-    setup: &Setup,
-    catalog: &Catalog,
-    commands: Arc<dyn CommandRuntime>,
-) -> Result<Vec<Arc<dyn Tool>>> {
+fn tools(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Result<Vec<Arc<dyn Tool>>> {
     let mut workspace = LocalWorkspace::open(&home.workspace)?;
     for directory in &setup.add_dir {
         workspace = workspace
@@ -187,9 +179,7 @@ fn tools(
     {
         workspace = workspace.protecting(protected);
     }
-    let mut tools = builtin_tools(Arc::new(workspace), commands);
-    tools.extend(catalog.active.iter().flat_map(capstan_engine::Extension::tools));
-    Ok(tools)
+    Ok(builtin_tools(Arc::new(workspace), commands))
 }
 
 fn open_log(home: &Home, which: Which) -> Result<(Arc<dyn SessionLog>, Header)> {

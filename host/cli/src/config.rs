@@ -3,6 +3,7 @@
 use crate::home::Home;
 use crate::screen;
 use anyhow::{Context, Result, bail};
+use capstan_agent::{ProcessHookSettings, RtkSettings};
 use capstan_engine::{LimitChange, LimitTable};
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Digest;
@@ -34,6 +35,10 @@ struct File {
     provider: BTreeMap<String, Provider>,
     /// Tables of extensions by id.
     extension: BTreeMap<String, toml::Table>,
+    /// Programs that are asked at events.
+    hook: Vec<ProcessHookSettings>,
+    /// Shorter command output.
+    rtk: Option<RtkSettings>,
     /// What extensions may use, by role.
     limits: BTreeMap<String, LimitChange>,
 }
@@ -63,6 +68,9 @@ pub(crate) struct Config {
     pub(crate) compressor: Option<String>,
     pub(crate) memory: Option<String>,
     pub(crate) providers: Vec<ProviderConfig>,
+    /// The user's, then the project's: a project adds hooks and takes none away.
+    pub(crate) hooks: Vec<ProcessHookSettings>,
+    pub(crate) rtk: Option<RtkSettings>,
     /// What a call of an extension may use.
     pub(crate) limits: Arc<LimitTable>,
     extensions: BTreeMap<String, toml::Table>,
@@ -111,6 +119,8 @@ impl Config {
         self.compressor = file.compressor.or(self.compressor.take());
         self.memory = file.memory.or(self.memory.take());
         self.extensions.extend(file.extension);
+        self.hooks.extend(file.hook);
+        self.rtk = file.rtk.or(self.rtk.take());
         for (role, change) in &file.limits {
             let changed = Arc::make_mut(&mut self.limits).change(role, change);
             changed.with_context(|| format!("{} is not valid", path.display()))?;

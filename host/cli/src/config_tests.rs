@@ -73,3 +73,40 @@ fn a_projects_file_counts_only_once_the_project_is_trusted() {
     let changed = Config::load(&home, &grants).unwrap();
     assert_eq!((changed.model, changed.permissions), (None, None));
 }
+
+// T12
+#[test]
+fn a_projects_hooks_count_only_from_the_very_file_that_was_trusted_and_come_after_the_users() {
+    let root = tempfile::tempdir().unwrap();
+    let home = home(root.path());
+    let hook = |command: &str| format!("[[hook]]\nevent = \"PreToolUse\"\ncommand = \"{command}\"\n");
+    let lines = |grants: &Grants| {
+        let config = Config::load(&home, grants).unwrap();
+        let lines = config.hooks.into_iter().filter_map(|hook| hook.command).collect::<Vec<_>>();
+        (lines, config.rtk.is_some_and(|rtk| rtk.enabled))
+    };
+    write(&home.config_file(), &hook("mine"));
+    write(&home.project_config(), &format!("[rtk]\nenabled = true\n{}", hook("theirs")));
+    let mut grants = Grants::default();
+    assert_eq!(lines(&grants), (vec!["mine".to_owned()], false));
+    grants.trust_project(&home.workspace, project_config(&home).unwrap());
+    assert_eq!(lines(&grants), (vec!["mine".to_owned(), "theirs".to_owned()], true));
+    write(&home.project_config(), &hook("swapped"));
+    assert_eq!(lines(&grants), (vec!["mine".to_owned()], false));
+}
+
+// 001-124
+#[test]
+fn a_hook_for_an_event_that_does_not_exist_is_refused_with_the_file() {
+    let root = tempfile::tempdir().unwrap();
+    let home = home(root.path());
+    for (text, problem) in [
+        ("[[hook]]\nevent = \"BeforeLunch\"\ncommand = \"x\"", "BeforeLunch"),
+        ("[[hook]]\nevent = \"Stop\"\ncommand = \"x\"\ntimeout = 5", "timeout"),
+        ("[rtk]\nenable = true", "enable"),
+    ] {
+        write(&home.config_file(), text);
+        let error = format!("{:#}", Config::load(&home, &Grants::default()).unwrap_err());
+        assert!(error.contains("config.toml") && error.contains(problem), "{error}");
+    }
+}

@@ -1,7 +1,8 @@
 //! The `capstan` command: assembly and the terminal.
 //!
 //! The only crate that sees all others. [`home`] and [`config`] find what the user set, [`catalog`] what extensions there
-//! are and which may run, [`roles`] and [`commands`] who plays which part, [`compose`] puts the real ports into an agent session; [`print`], [`json`] and [`repl`] drive it.
+//! are and which may run, [`roles`] and [`commands`] who plays which part, [`roster`] lists them with the native ones, [`compose`] puts
+//! the real ports into an agent session; [`print`], [`json`] and [`repl`] drive it.
 //!
 //! A library with one function, so that the suites can build the very same program and drive it.
 //!
@@ -24,6 +25,7 @@ mod permit;
 mod print;
 mod repl;
 mod roles;
+mod roster;
 mod screen;
 mod usage;
 

@@ -90,6 +90,15 @@ pub enum LoadProblem {
     /// An extension without the interface that says what it is.
     #[error("it does not export `{package}/extension@{version}`, which every extension must", package = crate::abi::PACKAGE, version = crate::abi::VERSION)]
     NoDescriptor,
+    /// Exports an interface under the contract's name that the contract does not have: a misspelt hook, or one of a later
+    /// version.
+    #[error(
+        "it exports `{export}`, which this version does not know; correct the name, or use a newer version of the host"
+    )]
+    UnknownExport {
+        /// The export's name.
+        export: String,
+    },
     /// Wants something that no host function provides.
     #[error("it imports `{import}`, which this host does not provide; extensions may import {package} {version} and WASI 0.2 (no sockets)", package = crate::abi::PACKAGE, version = crate::abi::VERSION)]
     UnknownImport {

@@ -151,6 +151,10 @@ impl Sandbox {
                         wanted: VERSION,
                     });
                 }
+                // Somebody expects to be called there: left out in silence, a gate would stand open.
+                None if is_unknown_of_ours(name) => {
+                    return Err(LoadProblem::UnknownExport { export: printable(name, 200) });
+                }
                 None => others.push(printable(name, 200)),
             }
         }
@@ -191,6 +195,11 @@ impl Sandbox {
             .await
             .map_err(|source| LoadProblem::Describe { source })?
     }
+}
+
+/// Whether an export claims to be of the contract. `types` has nothing to call, so it does no harm.
+fn is_unknown_of_ours(name: &str) -> bool {
+    Named::parse(name).is_some_and(|named| named.package == crate::abi::PACKAGE && named.interface != "types")
 }
 
 /// Imports, exports of the contract, and other exports.

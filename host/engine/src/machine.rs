@@ -41,8 +41,11 @@ fn config() -> Config {
     // The heap images of JavaScript and Python guests are larger than the default of 16 MiB.
     config.memory_guaranteed_dense_image_size(64 << 20);
     config.wasm_memory64(false);
-    config.wasm_multi_memory(false);
-    config.wasm_tail_call(false);
+    // Components that are made of components, as all of QuickJS are, need adapters with two memories between their parts;
+    // wasmtime makes these and panics where it may not. The limit counts all memories of a component together.
+    config.wasm_multi_memory(true);
+    // QuickJS is compiled with tail calls. They cannot recurse without end in less stack: the deadline ends them like a loop.
+    config.wasm_tail_call(true);
     config
 }
 

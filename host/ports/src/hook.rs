@@ -38,6 +38,13 @@ pub enum GateVerdict {
     Defer(String),
     /// A person decides now, with this question; without one this is a block.
     Ask(String),
+    /// Both: the arguments are validated again, and a person decides about the call with them.
+    RewriteAndAsk {
+        /// The new arguments.
+        arguments: Value,
+        /// The question.
+        question: String,
+    },
 }
 
 /// Changes to a result. Each present field replaces that field as a whole (000-136).

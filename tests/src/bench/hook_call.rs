@@ -2,7 +2,7 @@
 
 use crate::Subject;
 use crate::figure::{Figures, Unit};
-use crate::sandbox::{Place, context, runtime, shell_call};
+use crate::sandbox::{Place, context, runtime, shell_call, variant};
 use anyhow::{Context, Result, bail, ensure};
 use capstan_engine::Sandbox;
 use capstan_ports::hook::{GateVerdict, Hook};
@@ -32,7 +32,17 @@ pub(crate) fn measure(subject: &Subject, figures: &mut Figures) -> Result<()> {
     let wants = |figures: &Figures, name: &str| {
         figures.wants(GROUP, name) || (compares && [FRESH, SPAWNED].contains(&name))
     };
-    let names = [FRESH, "hook_fresh_bare", "hook_fresh_guard", "hook_warm"];
+    let names = [
+        FRESH,
+        "hook_fresh_bare",
+        "hook_fresh_guard",
+        "hook_warm",
+        "hook_wasip2",
+        "hook_chain5",
+        "hook_rotation50",
+        "qjs_fresh",
+        "starlingmonkey_fresh",
+    ];
     if names.iter().any(|name| wants(figures, name)) {
         let place = Place::new()?;
         let sandbox = place.sandbox()?;
@@ -40,6 +50,21 @@ pub(crate) fn measure(subject: &Subject, figures: &mut Figures) -> Result<()> {
         for name in names.into_iter().filter(|name| wants(figures, name)).collect::<Vec<_>>() {
             let file = match name {
                 FRESH => subject.guests.join("minimal-gate.wasm"),
+                "hook_wasip2" => subject.guests.join("wasip2-gate.wasm"),
+                "qjs_fresh" => subject.guests.join("javascript-gate-quickjs.wasm"),
+                "starlingmonkey_fresh" => subject.guests.join("javascript-gate-starlingmonkey.wasm"),
+                "hook_chain5" | "hook_rotation50" => {
+                    let many = if name == "hook_chain5" { 5 } else { 50 };
+                    let original = subject.guests.join("minimal-gate.wasm");
+                    let hooks = runtime()?.block_on(bench.variants(&original, many))?;
+                    let times = match name {
+                        "hook_chain5" => runtime()?.block_on(in_chain(&hooks))?,
+                        _ => runtime()?.block_on(in_rotation(&hooks))?,
+                    };
+                    let goal = (name == "hook_chain5").then_some(50.0);
+                    figures.times(name, Unit::Microseconds, goal, &times);
+                    continue;
+                }
                 "hook_fresh_bare" => bench.place.file("bare.wasm", &bare(Kept::No).build()?)?,
                 "hook_fresh_guard" => subject.extensions.join("command-guard.wasm"),
                 _ => bench.place.file("kept.wasm", &bare(Kept::Yes).build()?)?,
@@ -47,7 +72,19 @@ pub(crate) fn measure(subject: &Subject, figures: &mut Figures) -> Result<()> {
             if name == FRESH {
                 runtime()?.block_on(bench.looks_at_arguments(&file))?;
             }
-            let goal = matches!(name, FRESH | "hook_fresh_bare").then_some(10.0);
+            if name.ends_with("y_fresh") || name == "qjs_fresh" {
+                // Built only where npm is installed.
+                if !file.is_file() {
+                    eprintln!("{name} is left out: {} is not there", file.display());
+                    continue;
+                }
+            }
+            let goal = match name {
+                FRESH | "hook_fresh_bare" => Some(10.0),
+                "hook_wasip2" => Some(35.0),
+                "qjs_fresh" => Some(250.0),
+                _ => None,
+            };
             let times = runtime()?.block_on(bench.calls(&file))?;
             figures.times(name, Unit::Microseconds, goal, &times);
         }
@@ -56,6 +93,7 @@ pub(crate) fn measure(subject: &Subject, figures: &mut Figures) -> Result<()> {
         figures.times(SPAWNED, Unit::Microseconds, None, &spawns(&shell_call())?);
     }
     figures.compare("hook_vs_sh", FRESH, SPAWNED);
+    figures.compare("hook_rotation_vs_one", FRESH, "hook_rotation50");
     Ok(())
 }
 
@@ -105,6 +143,16 @@ impl Bench<'_> {
         Ok(())
     }
 
+    /// Extensions with the code of one file, which differ in a section that nobody reads: to the host each is another one.
+    async fn variants(&self, original: &Path, many: usize) -> Result<Vec<Arc<dyn Hook>>> {
+        let mut hooks = Vec::with_capacity(many);
+        for number in 0..many {
+            let file = self.place.file(&format!("variant-{number}.wasm"), &variant(original, number)?)?;
+            hooks.push(self.hook(&file).await?);
+        }
+        Ok(hooks)
+    }
+
     async fn hook(&self, file: &Path) -> Result<Arc<dyn Hook>> {
         if !file.is_file() {
             bail!("{} is missing; `cargo xtask setup` builds it", file.display());
@@ -112,6 +160,36 @@ impl Bench<'_> {
         let extension = self.place.extension(self.sandbox, file).await?;
         extension.hook().with_context(|| format!("{} has no hook", file.display()))
     }
+}
+
+/// Times of one call after another of all of them, as a chain asks its members.
+async fn in_chain(hooks: &[Arc<dyn Hook>]) -> Result<Vec<Duration>> {
+    let (context, call) = (context(), shell_call());
+    let mut times = Vec::with_capacity(CALLS / 5);
+    for turn in 0..(WARM_UP_CALLS + CALLS) / 5 {
+        let began = Instant::now();
+        for hook in hooks {
+            hook.before_tool_call(&context, &call).await?;
+        }
+        if turn >= WARM_UP_CALLS / 5 {
+            times.push(began.elapsed());
+        }
+    }
+    Ok(times)
+}
+
+/// Times of single calls, each of another extension than the one before.
+async fn in_rotation(hooks: &[Arc<dyn Hook>]) -> Result<Vec<Duration>> {
+    let (context, call) = (context(), shell_call());
+    let mut times = Vec::with_capacity(CALLS);
+    for (turn, hook) in hooks.iter().cycle().take(WARM_UP_CALLS + CALLS).enumerate() {
+        let began = Instant::now();
+        hook.before_tool_call(&context, &call).await?;
+        if turn >= WARM_UP_CALLS {
+            times.push(began.elapsed());
+        }
+    }
+    Ok(times)
 }
 
 /// The same gate as a process, as many agents have their hooks: the call as JSON on stdin, the verdict as the exit code.

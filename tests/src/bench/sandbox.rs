@@ -61,6 +61,17 @@ impl Place {
     }
 }
 
+/// A component with a custom section more, and so with another digest.
+pub(crate) fn variant(original: &Path, number: usize) -> Result<Vec<u8>> {
+    let missing = || format!("{} is missing; `cargo xtask setup` builds it", original.display());
+    let mut bytes = std::fs::read(original).with_context(missing)?;
+    let name = format!("variant-{number:05}");
+    // A section: its kind, its length, the length of its name, its name. All lengths are below 128, one byte each.
+    bytes.extend([0, name.len() as u8 + 1, name.len() as u8]);
+    bytes.extend(name.as_bytes());
+    Ok(bytes)
+}
+
 /// A runtime of one thread: what is measured is the call, not the change of threads.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)

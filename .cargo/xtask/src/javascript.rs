@@ -1,0 +1,64 @@
+//! The test guest in JavaScript, for those who have Node and npm.
+
+use crate::run::{self, Workspace};
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The engine inside of the component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Engine {
+    /// One megabyte.
+    QuickJs,
+    /// Twelve megabytes; takes half a minute to install and to build.
+    StarlingMonkey,
+}
+
+impl Engine {
+    fn name(self) -> &'static str {
+        match self {
+            Self::QuickJs => "quickjs",
+            Self::StarlingMonkey => "starlingmonkey",
+        }
+    }
+}
+
+/// Builds the gate in JavaScript into `target/guests`. Where that cannot be done it is left out, which is said; the test and the
+/// figures that need it then say so, too.
+pub(crate) fn build(workspace: &Workspace, engine: Engine) {
+    run::step(&format!("test guest in JavaScript ({})", engine.name()));
+    if !has("npm") || !has("node") {
+        eprintln!("    left out: node and npm are not installed");
+    } else if let Err(reason) = install_and_build(workspace, engine) {
+        eprintln!("    left out: {reason:#}");
+    }
+}
+
+fn install_and_build(workspace: &Workspace, engine: Engine) -> Result<()> {
+    let source = workspace.path("tests/guests/javascript-gate");
+    let packages = workspace.target().join("javascript");
+    std::fs::create_dir_all(&packages)?;
+    let wanted = source.join("package.json");
+    std::fs::copy(&wanted, packages.join("package.json")).context("package.json cannot be copied")?;
+    let mut install = Command::new("npm");
+    install.args(["install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"]);
+    if engine == Engine::QuickJs && !packages.join("node_modules/@bytecodealliance").exists() {
+        install.arg("--omit=optional");
+    }
+    run::command(install.current_dir(&packages))?;
+    let out = component(workspace, engine);
+    let wit = workspace.path("wit/v0.1");
+    let mut build = Command::new("node");
+    build.arg(source.join("build.mjs")).arg(engine.name()).arg(wit).arg(&out);
+    run::command(build.current_dir(&packages))
+}
+
+/// Where the component goes.
+fn component(workspace: &Workspace, engine: Engine) -> PathBuf {
+    workspace.target().join("guests").join(format!("javascript-gate-{}.wasm", engine.name()))
+}
+
+fn has(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| Path::new(&folder).join(program).is_file())
+}
