@@ -53,11 +53,15 @@ pub struct Guest {
     pub requests: Vec<Request>,
     /// `lifetime: session`.
     pub session_lifetime: bool,
+    /// Pages of its memory at the start, 64 KiB each.
+    pub memory_pages: u32,
     exports: Vec<(&'static str, String)>,
     imports: Vec<&'static str>,
     data: Vec<(u32, Vec<u8>)>,
     prelude: String,
     describe: Option<String>,
+    allocate: Option<String>,
+    timers: bool,
 }
 
 impl Guest {
@@ -72,11 +76,14 @@ impl Guest {
             commands: Vec::new(),
             requests: Vec::new(),
             session_lifetime: false,
+            memory_pages: 2,
             exports: Vec::new(),
             imports: Vec::new(),
             data: Vec::new(),
             prelude: String::new(),
             describe: None,
+            allocate: None,
+            timers: false,
         }
     }
 
@@ -153,6 +160,30 @@ impl Guest {
         self
     }
 
+    /// Imports WASI's timers as `$timer`, which takes nanoseconds and leaves a pollable, and `$wait`, which takes one.
+    pub fn timers(mut self) -> Self {
+        self.timers = true;
+        self.prelude.push_str(
+            "(import \"wasi:clocks/monotonic-clock@0.2.0\" \"subscribe-duration\" (func $timer (param i64) (result i32)))
+             (import \"wasi:io/poll@0.2.0\" \"[method]pollable.block\" (func $wait (param i32)))",
+        );
+        self
+    }
+
+    /// Replaces the body of the allocator, which gets an old pointer, its size, an alignment and a new size.
+    pub fn allocate_with(mut self, body: &str) -> Self {
+        self.allocate = Some(body.to_owned());
+        self
+    }
+
+    /// Runs `body` after the answer of an exported interface was read; it gets the pointer to that answer.
+    pub fn afterwards(self, interface: &str, body: &str) -> Self {
+        let function = if interface == "tools" { "call" } else { "run" };
+        self.define(&format!(
+            "(func (export \"cabi_post_capstan:extension/{interface}@0.1.0#{function}\") (param i32) {body})"
+        ))
+    }
+
     /// Adds core definitions (functions, globals).
     pub fn define(mut self, wat: &str) -> Self {
         self.prelude.push_str(wat);
@@ -202,6 +233,11 @@ impl Guest {
         let mut resolve = Resolve::default();
         resolve.push_str("contract.wit", &change(merged(version)?))?;
         let mut world = String::from("package test:guest;\nworld guest {\n");
+        if self.timers {
+            resolve.push_str("io.wit", IO)?;
+            resolve.push_str("clocks.wit", CLOCKS)?;
+            world.push_str("import wasi:io/poll@0.2.0;\nimport wasi:clocks/monotonic-clock@0.2.0;\n");
+        }
         for interface in &self.imports {
             writeln!(world, "import capstan:extension/{interface}@{version};")?;
         }
@@ -221,16 +257,19 @@ impl Guest {
         let (descriptor, root) = descriptor::encode(self, DESCRIPTOR_AT);
         let mut wat = String::from("(module\n");
         wat.push_str(&self.prelude);
-        wat.push_str("(memory (export \"memory\") 2)\n(global $heap (mut i32) (i32.const 65536))\n");
+        writeln!(wat, "(memory (export \"memory\") {})", self.memory_pages)?;
+        wat.push_str("(global $heap (mut i32) (i32.const 65536))\n");
         // A bump allocator that grows the memory when it must.
-        wat.push_str(
-            "(func (export \"cabi_realloc\") (param i32 i32 i32 i32) (result i32) (local $at i32)
-               (local.set $at (i32.and (i32.add (global.get $heap) (i32.const 7)) (i32.const -8)))
+        let allocate = "(local.set $at (i32.and (i32.add (global.get $heap) (i32.const 7)) (i32.const -8)))
                (global.set $heap (i32.add (local.get $at) (local.get 3)))
                (if (i32.gt_u (global.get $heap) (i32.mul (memory.size) (i32.const 65536)))
                  (then (drop (memory.grow (i32.add (i32.div_u (local.get 3) (i32.const 65536)) (i32.const 1))))))
-               (local.get $at))\n",
-        );
+               (local.get $at)";
+        let allocate = self.allocate.as_deref().unwrap_or(allocate);
+        writeln!(
+            wat,
+            "(func (export \"cabi_realloc\") (param i32 i32 i32 i32) (result i32) (local $at i32) {allocate})"
+        )?;
         let default = format!("i32.const {root}");
         let describe = self.describe.as_deref().unwrap_or(&default);
         writeln!(
@@ -253,6 +292,12 @@ impl Guest {
         Ok(wat)
     }
 }
+
+/// As much of WASI as a timer needs.
+const IO: &str = "package wasi:io@0.2.0;
+interface poll { resource pollable { block: func(); } }";
+const CLOCKS: &str = "package wasi:clocks@0.2.0;
+interface monotonic-clock { use wasi:io/poll@0.2.0.{pollable}; subscribe-duration: func(when: u64) -> pollable; }";
 
 /// A core module that is no component.
 pub fn core_module() -> Result<Vec<u8>> {

@@ -4,6 +4,7 @@ pub mod composed;
 pub mod conversation;
 pub mod endpoint;
 pub mod guest;
+pub mod invariant;
 pub mod logged;
 pub mod probe;
 pub mod product;

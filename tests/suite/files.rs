@@ -1,6 +1,14 @@
 //! Files: a guest reaches what was granted and nothing else, by whatever path, link or race it tries.
 //!
 //! Each denial stands beside a control: the same call that the grant allows.
+//!
+//! Reliability cases that are elsewhere: F16 in `files/quota.rs`, F18 in `files/listing.rs`, F19 in `files/protected.rs`, F22
+//! beside the built-in file tools (`host/tools/src/workspace/local_tests.rs`). F11 is a documented limit. Of F23, a full disk
+//! is left to the system: its error passes through as `insufficient-space`, and no test fills a disk.
+
+mod listing;
+mod protected;
+mod quota;
 
 use anyhow::{Context, Result};
 use capstan_engine::LoadProblem;

@@ -1,11 +1,13 @@
 //! `capstan --mode json`: every event of the run as one line of JSON on stdout, in pi's shape. Beside them `extension_event` for
-//! what extensions report, and at the end `extension_usage` for what each of them used.
+//! what extensions report, and before the last line `extension_usage` for what each of them used.
 
 use crate::args::Args;
 use crate::home::Home;
 use crate::{compose, print, screen};
 use anyhow::Result;
 use async_trait::async_trait;
+use capstan_agent::Observers;
+use capstan_engine::Extension;
 use capstan_ports::event::{AgentEvent, EventSink};
 use capstan_ports::{ObserverPort, TurnEvent};
 use serde::Serialize;
@@ -20,19 +22,19 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let home = Home::find()?;
     let composed = compose::session(&home, &args.setup, print::plan(&args)).await?;
     screen::data(&format!("{}\n", composed.header.to_line()?))?;
-    composed.session.agent().subscribe(Arc::new(Lines));
     let observers = composed.session.agent().observers();
     observers.add(Arc::new(ExtensionLines));
+    let lines = Lines { extensions: composed.catalog.active.clone(), observers };
+    composed.session.agent().subscribe(Arc::new(lines));
     let turn = print::turn(&composed.session, prompt).await?;
     composed.finish(&home).await;
-    observers.flush(FLUSH).await;
-    for extension in &composed.catalog.active {
-        line(&json!({"type": "extension_usage", "extension": extension.id(), "usage": extension.usage()}));
-    }
     Ok(turn.exit_code())
 }
 
-struct Lines;
+struct Lines {
+    extensions: Vec<Extension>,
+    observers: Arc<Observers>,
+}
 
 /// How long lines of extensions may take to be written at the end.
 const FLUSH: Duration = Duration::from_secs(2);
@@ -40,6 +42,15 @@ const FLUSH: Duration = Duration::from_secs(2);
 #[async_trait]
 impl EventSink for Lines {
     async fn emit(&self, event: AgentEvent) {
+        // The end of the run stays the last line, as programs that read pi's events expect it.
+        if matches!(event, AgentEvent::AgentEnd { .. }) {
+            self.observers.flush(FLUSH).await;
+            for extension in &self.extensions {
+                line(
+                    &json!({"type": "extension_usage", "extension": extension.id(), "usage": extension.usage()}),
+                );
+            }
+        }
         line(&event);
     }
 }

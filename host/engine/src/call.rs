@@ -5,11 +5,11 @@ use crate::bindings::exports::capstan::extension as exports;
 use crate::error::CallError;
 use crate::import::printable;
 use crate::limits::Limits;
-use crate::state::State;
+use crate::state::{State, TooManyHostCalls};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::{Component, Instance, InstancePre, Linker, ResourceTableError};
-use wasmtime::{Engine, Store, Trap, WasmBacktrace};
+use wasmtime::{CallHook, Engine, Store, Trap, UpdateDeadline, WasmBacktrace};
 
 /// Frames of a trap that are shown, the innermost first.
 const SHOWN_FRAMES: usize = 4;
@@ -106,7 +106,16 @@ impl Code {
         store.set_hostcall_fuel(limits.hostcall_bytes);
         // Each tick hands the thread back; whether the guest may go on is decided by `bounded`.
         store.set_epoch_deadline(1);
-        store.epoch_deadline_async_yield_and_update(1);
+        store.epoch_deadline_callback(|mut store| {
+            // To come here is a call of the host too, but none that the guest made.
+            let state = store.data_mut();
+            state.host_calls = state.host_calls.saturating_sub(1);
+            Ok(UpdateDeadline::Yield(1))
+        });
+        store.call_hook(|mut store, hook| match hook {
+            CallHook::CallingHost => store.data_mut().count_host_call(),
+            CallHook::ReturningFromHost | CallHook::CallingWasm | CallHook::ReturningFromWasm => Ok(()),
+        });
         match self.pre.instantiate_async(&mut store).await {
             Ok(instance) => Ok(Guest { store, instance }),
             Err(reason) => Err(failure(reason, &mut store)),
@@ -122,11 +131,16 @@ pub(crate) async fn bounded<R>(
     cancel: &CancellationToken,
     work: impl Future<Output = Result<R, CallError>>,
 ) -> Result<R, CallError> {
+    let end = tokio::time::Instant::now() + deadline;
     tokio::select! {
         biased;
-        result = work => result,
+        // A guest that fails after its time is up fails because of that: a host call that came back late broke it.
+        result = work => match result {
+            Err(_) if tokio::time::Instant::now() >= end => Err(CallError::TimedOut { limit: deadline }),
+            result => result,
+        },
         () = cancel.cancelled() => Err(CallError::Cancelled),
-        () = tokio::time::sleep(deadline) => Err(CallError::TimedOut { limit: deadline }),
+        () = tokio::time::sleep_until(end) => Err(CallError::TimedOut { limit: deadline }),
     }
 }
 
@@ -140,9 +154,16 @@ pub(crate) fn failure(reason: wasmtime::Error, store: &mut Store<State>) -> Call
         };
         return CallError::Exhausted { resource, limit };
     }
+    if let Some(TooManyHostCalls { limit }) = reason.downcast_ref() {
+        return CallError::Exhausted { resource: "host calls", limit: format!("{limit} in one call") };
+    }
     if let Some(ResourceTableError::Full) = reason.downcast_ref() {
         let limit = format!("{} at a time", state.limiter.resource_limit());
         return CallError::Exhausted { resource: "open files, streams and timers", limit };
+    }
+    if let Some(used_up) = state.quota.used_up() {
+        let resource = "bytes that it may write to files";
+        return CallError::Exhausted { resource, limit: used_up.to_string() };
     }
     let mut text = match (reason.downcast_ref::<Trap>(), reason.downcast_ref::<wasmtime_wasi::I32Exit>()) {
         (Some(trap), _) => trap.to_string(),
@@ -179,3 +200,7 @@ fn is_machinery(name: &str) -> bool {
     const NAMES: [&str; 6] = ["abort", "exit", "_Exit", "exit_exit", "__wasilibc_exit", "rust_panic"];
     PREFIXES.iter().any(|prefix| name.starts_with(prefix)) || NAMES.contains(&name)
 }
+
+#[cfg(test)]
+#[path = "call_tests.rs"]
+mod tests;

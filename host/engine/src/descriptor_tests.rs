@@ -112,3 +112,17 @@ fn hook_filters_are_globs_and_listed_once() {
     let twice = vec![hook(wit::Stage::BeforeToolCall, &[]), hook(wit::Stage::BeforeToolCall, &[])];
     refusal(wit::Descriptor { hooks: twice, ..raw() });
 }
+
+// C14
+#[test]
+fn a_hostile_filter_is_refused_by_its_length_or_matches_in_linear_time() {
+    let long = "*a".repeat(10_000);
+    refusal(wit::Descriptor { hooks: vec![hook(wit::Stage::BeforeToolCall, &[&long])], ..raw() });
+    // Backtracking over this would take longer than the universe has.
+    let stars = format!("{}b", "*a".repeat(30));
+    let good = hook(wit::Stage::BeforeToolCall, &[&stars]);
+    assert!(check(wit::Descriptor { hooks: vec![good], ..raw() }, &exports()).is_ok());
+    let matcher = globset::Glob::new(&stars).unwrap().compile_matcher();
+    assert!(!matcher.is_match("a".repeat(64)));
+    assert!(matcher.is_match(format!("{}b", "a".repeat(63))));
+}

@@ -279,7 +279,7 @@ impl Extension {
         // Taken out while it works: whatever goes wrong, the slot is empty and the next call starts afresh.
         let mut kept = match slot.take() {
             Some(mut kept) => {
-                kept.guest.store.data_mut().scope = scope;
+                kept.guest.store.data_mut().begin(scope, limits);
                 kept.guest.store.set_epoch_deadline(1);
                 kept
             }
@@ -330,6 +330,7 @@ impl Extension {
     /// Takes the answer, and what the guest printed.
     fn finish<R>(&self, result: wasmtime::Result<R>, guest: &mut Guest) -> Result<R, CallError> {
         let result = result.map_err(|reason| failure(reason, &mut guest.store));
+        guest.store.data_mut().settle();
         let state = guest.store.data();
         let extension = &*self.shared.identity.extension;
         for (stream, text) in
@@ -339,6 +340,15 @@ impl Extension {
                 let text = crate::import::printable(text.trim_end(), crate::limits::MAX_STDIO_BYTES);
                 tracing::info!(target: "capstan::extension", extension, stream, "{text}");
             }
+        }
+        if let Some(used_up) = state.quota.used_up() {
+            tracing::warn!(target: "capstan::extension", extension, "{used_up}; nothing more was written in this call");
+        }
+        if let Some(path) = &state.scope.protected_path {
+            tracing::warn!(
+                target: "capstan::extension", extension, path = %path.display(),
+                "it tried to change a protected file, which no grant of a folder above allows"
+            );
         }
         let dropped = state.scope.log_lines_dropped;
         if dropped > 0 {

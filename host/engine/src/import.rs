@@ -1,6 +1,14 @@
 //! The host functions of the contract. `log`, `progress`, `cancellation`, `config` and `events` are always there; the
 //! others answer `denied` without their grant, whatever the guest imports.
 
+/// The full name of an interface of WASI, in the version that wasmtime links. Were it another, the functions that replace
+/// wasmtime's would stand beside them instead; the suite of files would notice.
+macro_rules! wasi {
+    ($interface:literal) => {
+        concat!("wasi:", $interface, "@0.2.12")
+    };
+}
+
 mod always;
 mod files;
 mod key_value;

@@ -26,6 +26,8 @@ mod import;
 mod inspect;
 pub mod limits;
 mod machine;
+mod quota;
+mod reach;
 mod rights;
 mod role;
 mod sandbox;

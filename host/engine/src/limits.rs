@@ -88,7 +88,8 @@ pub struct Limits {
     pub log_lines: u32,
     /// Bytes of one log line; longer ones are cut.
     pub log_line_bytes: usize,
-    /// Bytes that one call may write to files, all together. Hit: writing fails with `quota`.
+    /// Bytes that one call may write to files, all together; growing a file counts like writing. Hit: this write and every
+    /// later one of the call fails with `quota`.
     pub written_bytes: u64,
     /// Host functions that one call may call. Hit: the call ends.
     pub host_calls: u64,
@@ -97,6 +98,10 @@ pub struct Limits {
 /// The largest file that is considered. The largest real guests (a whole Python) have 18 MB; what is far above is a
 /// mistake or an attack on the compiler.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
+
+/// Entries of one directory listing. What walks a repository meets a few thousand in a folder; a folder with more than this
+/// is a store of something else. Hit: the listing ends with `overflow`.
+pub const MAX_LISTING: usize = 100_000;
 
 /// Captured stdout and stderr of one call, each. Enough for a backtrace; what comes after is dropped.
 pub const MAX_STDIO_BYTES: usize = 64 << 10;

@@ -2,12 +2,15 @@
 
 use crate::import::Accounts;
 use crate::limits::{Limits, Role};
+use crate::quota::Quota;
+use crate::reach::Reach;
 use crate::rights::Rights;
 use crate::services::Services;
 use crate::usage::Meter;
 use crate::wasi::{Captured, Time, Wasi};
 use capstan_ports::session::SessionId;
 use capstan_ports::tool::{NoProgress, Progress};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -76,6 +79,8 @@ pub(crate) struct Scope {
     pub(crate) log_lines_left: u32,
     pub(crate) log_line_bytes: usize,
     pub(crate) log_lines_dropped: u32,
+    /// The first protected path that the guest tried to change.
+    pub(crate) protected_path: Option<PathBuf>,
 }
 
 impl Scope {
@@ -91,6 +96,7 @@ impl Scope {
             log_lines_left: limits.log_lines,
             log_line_bytes: limits.log_line_bytes,
             log_lines_dropped: 0,
+            protected_path: None,
         }
     }
 
@@ -108,13 +114,60 @@ pub(crate) struct State {
     pub(crate) limiter: Limiter,
     pub(crate) scope: Scope,
     pub(crate) captured: Captured,
+    /// What the call writes to files.
+    pub(crate) quota: Arc<Quota>,
+    /// Host functions that the call called. Growing a memory and moving text between a guest's own parts count as well.
+    pub(crate) host_calls: u64,
+    host_call_limit: u64,
 }
 
 impl State {
     pub(crate) fn new(wasi: Option<Wasi>, captured: Captured, scope: Scope, limits: &Limits) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.resources);
-        Self { wasi, table, limiter: Limiter::new(limits, scope.identity.meter.clone()), scope, captured }
+        Self {
+            wasi,
+            table,
+            limiter: Limiter::new(limits, scope.identity.meter.clone()),
+            scope,
+            captured,
+            quota: Arc::new(Quota::new(limits.written_bytes)),
+            host_calls: 0,
+            host_call_limit: limits.host_calls,
+        }
+    }
+
+    /// Starts the next call of an instance that is kept: what a call may use is counted anew.
+    pub(crate) fn begin(&mut self, scope: Scope, limits: &Limits) {
+        self.settle();
+        self.scope = scope;
+        self.quota.renew(limits.written_bytes);
+        self.host_call_limit = limits.host_calls;
+        self.limiter.refused = None;
+    }
+
+    /// Counts a call of a host function.
+    ///
+    /// # Errors
+    /// When it is one too many; the guest ends with it.
+    pub(crate) fn count_host_call(&mut self) -> wasmtime::Result<()> {
+        self.host_calls += 1;
+        if self.host_calls > self.host_call_limit {
+            return Err(wasmtime::Error::new(TooManyHostCalls { limit: self.host_call_limit }));
+        }
+        Ok(())
+    }
+
+    /// Adds what the call used to what its extension used, once.
+    pub(crate) fn settle(&mut self) {
+        let meter = &self.scope.identity.meter;
+        Meter::count(&meter.host_calls, std::mem::take(&mut self.host_calls));
+        Meter::count(&meter.written_bytes, self.quota.settle());
+    }
+
+    /// What of its directories the guest may change.
+    pub(crate) fn reach(&self) -> Reach {
+        self.wasi.as_ref().map(|wasi| wasi.reach.clone()).unwrap_or_default()
     }
 
     /// Whether this is the world of `describe` and of the deterministic roles.
@@ -128,11 +181,25 @@ impl State {
     }
 }
 
+impl Drop for State {
+    // A call that is ended from outside has used something as well.
+    fn drop(&mut self) {
+        self.settle();
+    }
+}
+
 impl WasiView for State {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         let wasi = self.wasi.get_or_insert_with(Wasi::nothing);
         WasiCtxView { ctx: &mut wasi.context, table: &mut self.table }
     }
+}
+
+/// A guest called the host too often in one call.
+#[derive(Debug, thiserror::Error)]
+#[error("it called the host more than {limit} times")]
+pub(crate) struct TooManyHostCalls {
+    pub(crate) limit: u64,
 }
 
 /// Counts linear memory over *all* memories of a store. wasmtime's own limiter looks at each memory alone, so a component

@@ -24,3 +24,7 @@ pub(crate) fn start(engine: &Engine) -> Result<(), EngineError> {
         .map(drop)
         .map_err(|source| EngineError { action: "starting the epoch thread", source: source.into() })
 }
+
+#[cfg(all(test, target_os = "linux"))]
+#[path = "ticker_tests.rs"]
+mod tests;

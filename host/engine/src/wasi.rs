@@ -4,10 +4,12 @@
 use crate::directory;
 use crate::error::{CallError, LoadProblem};
 use crate::limits::MAX_STDIO_BYTES;
+use crate::reach::Reach;
 use bytes::Bytes;
 use capstan_policy::Effective;
 use capstan_policy::directory::{Places, ResolvedDirectory, check_reach, resolve};
 use capstan_ports::extension::{Access, Capability};
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -27,6 +29,8 @@ pub(crate) struct Wasi {
     pub(crate) context: WasiCtx,
     /// The granted directories, open, and their names in the guest.
     pub(crate) directories: Vec<(Dir, String)>,
+    /// What of them it may change.
+    pub(crate) reach: Reach,
     pub(crate) time: Time,
 }
 
@@ -40,7 +44,12 @@ pub(crate) enum Time {
 impl Wasi {
     /// For guests that import no WASI and still must have some.
     pub(crate) fn nothing() -> Self {
-        Self { context: WasiCtxBuilder::new().build(), directories: Vec::new(), time: Time::Runs }
+        Self {
+            context: WasiCtxBuilder::new().build(),
+            directories: Vec::new(),
+            reach: Reach::default(),
+            time: Time::Runs,
+        }
     }
 }
 
@@ -49,12 +58,14 @@ impl Wasi {
 pub(crate) struct World {
     directories: Vec<ResolvedDirectory>,
     environment: Vec<(String, String)>,
+    /// The host's own files.
+    own: Arc<[PathBuf]>,
 }
 
 impl World {
     /// Resolves grants to directories that exist and do not reach the host's own files.
     pub(crate) fn of(effective: &Effective, places: &Places) -> Result<Self, LoadProblem> {
-        let mut world = Self::default();
+        let mut world = Self { own: places.protected.as_slice().into(), ..Self::default() };
         for capability in effective.iter() {
             match capability {
                 Capability::Directory { path, access } => {
@@ -103,8 +114,11 @@ impl World {
             .monotonic_clock(CoarseClock::default())
             .max_random_size(MAX_RANDOM_BYTES)
             .envs(&self.environment);
-        let directories = self.directories.iter().map(opened).collect::<Result<_, _>>()?;
-        Ok(Wasi { context: builder.build(), directories, time: Time::Runs })
+        let directories: Vec<_> = self.directories.iter().map(opened).collect::<Result<_, _>>()?;
+        let writable = directories.iter().filter(|(directory, _)| directory.perms == FsPerms::ReadWrite);
+        let writable = writable.map(|(directory, _)| directory.dir.clone()).collect();
+        let reach = Reach::new(writable, self.own.clone());
+        Ok(Wasi { context: builder.build(), directories, reach, time: Time::Runs })
     }
 }
 
@@ -141,7 +155,7 @@ pub(crate) fn deterministic_context(captured: &Captured) -> Wasi {
         .insecure_random_seed(0)
         .max_random_size(MAX_RANDOM_BYTES)
         .build();
-    Wasi { context, directories: Vec::new(), time: Time::StandsStill }
+    Wasi { context, directories: Vec::new(), reach: Reach::default(), time: Time::StandsStill }
 }
 
 /// Stdout and stderr of a guest, kept for the log and for the message of a trap.

@@ -5,6 +5,7 @@
 //!
 //! - [`grant`]: what the user allowed which bytes, and what follows for a file that is found ([`Trust`]).
 //! - [`directory`]: which host directory a request means, and which directories no grant can reach.
+//! - [`protected`]: which files in a directory a grant to write does not cover.
 //! - [`permission`]: what the built-in tools may do in which mode.
 //! - [`program`]: which programs an extension may run, with which arguments.
 //! - [`name`]: which tool names are refused.
@@ -16,6 +17,7 @@ pub mod grant;
 pub mod name;
 pub mod permission;
 pub mod program;
+pub mod protected;
 pub mod text;
 
 pub use directory::{Places, ResolvedDirectory};

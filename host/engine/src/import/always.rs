@@ -57,6 +57,7 @@ impl events::Host for State {
     fn emit(&mut self, label: String, data: String) -> wasmtime::Result<()> {
         let fits = (1..=48).contains(&label.len())
             && label.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        let shown = printable(&data, self.scope.log_line_bytes);
         let data = match serde_json::from_str(&data) {
             Ok(value) if fits && data.len() <= MAX_EVENT_BYTES => value,
             // The function has no answer, so the log is where an author finds it.
@@ -72,6 +73,8 @@ impl events::Host for State {
             return Ok(());
         }
         scope.log_lines_left -= 1;
+        let extension = &*scope.identity.extension;
+        tracing::debug!(target: "capstan::extension", extension, "event {label}: {shown}");
         if let Some(events) = &scope.identity.services.events {
             events.tell(TurnEvent::Custom { source: scope.identity.extension.to_string(), label, data });
         }

@@ -1,145 +1,222 @@
-//! Two functions of `wasi:filesystem` in a version of our own; all others are wasmtime's.
+//! Functions of `wasi:filesystem` in a version of our own: all that hand out, change or list something. The others (reading,
+//! looking, syncing) are wasmtime's.
 //!
-//! - `get-directories` hands out directories that the host opened ([`crate::directory`]), not paths to be opened again.
-//! - `open-at` opens regular files and directories only, and never waits. Opening a pipe waits for its other end, on a thread
-//!   that nothing can stop: it would outlive the call's deadline, and enough of them would stop the host.
+//! - Granted directories are opened by the host ([`crate::directory`]), not handed over as paths to be opened again.
+//! - Opening never waits and gives regular files and directories only: opening a pipe waits for its other end, on a thread
+//!   that nothing can stop ([`open`]).
+//! - What is protected cannot be changed, by whatever path ([`crate::reach`], [`change`]).
+//! - Bytes written are counted ([`write`], [`crate::quota`]).
+//! - Directories are listed page by page ([`list`]).
 
+mod change;
+mod list;
+mod open;
+mod place;
+mod write;
+
+use crate::reach::Reach;
 use crate::state::State;
-use cap_std::fs::{Dir as Beneath, OpenOptions, OpenOptionsExt};
-use rustix::fs::OFlags;
+use list::Listing;
+use open::Wanted;
+use place::Refusal;
+use std::path::PathBuf;
 use wasmtime::StoreContextMut;
-use wasmtime::component::{Linker, Resource};
-use wasmtime_wasi::filesystem::{Descriptor, Dir, File};
-use wasmtime_wasi::p2::bindings::filesystem::types::{DescriptorFlags, ErrorCode, OpenFlags, PathFlags};
-use wasmtime_wasi::{FsPerms, OpenMode, WasiView};
+use wasmtime::component::{Linker, Resource, ResourceType};
+use wasmtime_wasi::WasiView;
+use wasmtime_wasi::filesystem::{Descriptor, Dir};
+use wasmtime_wasi::p2::bindings::filesystem::types::{
+    DescriptorFlags, ErrorCode, NewTimestamp, OpenFlags, PathFlags,
+};
+use wasmtime_wasi::runtime::spawn_blocking;
 
-/// The version of WASI that wasmtime links. Were it another, these functions would stand beside wasmtime's instead of
-/// replacing them; the suite of files would notice.
-const PREOPENS: &str = "wasi:filesystem/preopens@0.2.12";
-const TYPES: &str = "wasi:filesystem/types@0.2.12";
+type Descriptors = Resource<Descriptor>;
+type Store<'a> = StoreContextMut<'a, State>;
 
-/// Replaces the two functions in a linker that has all of WASI.
+/// The outer error ends the call, the inner one is the guest's.
+type Answer<R> = wasmtime::Result<Result<R, ErrorCode>>;
+
+/// Replaces the functions in a linker that has all of WASI.
 pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
     linker.allow_shadowing(true);
     linker
-        .instance(PREOPENS)?
-        .func_wrap("get-directories", |mut store: StoreContextMut<'_, State>, (): ()| {
+        .instance(wasi!("filesystem/preopens"))?
+        .func_wrap("get-directories", |mut store: Store<'_>, (): ()| {
             Ok((store.data_mut().directories()?,))
         })?;
-    linker.instance(TYPES)?.func_wrap_async(
-        "[method]descriptor.open-at",
-        |mut store: StoreContextMut<'_, State>, (at, links, path, how, access): Arguments| {
-            Box::new(async move {
-                Ok((open_at(store.data_mut(), &at, Wanted { links, path, how, access }).await?,))
-            })
-        },
-    )?;
+    add_opening(linker)?;
+    add_changes(linker)?;
+    add_changes_of_two(linker)?;
+    add_writing(linker)?;
+    add_listing(linker)?;
     linker.allow_shadowing(false);
     Ok(())
 }
 
-type Arguments = (Resource<Descriptor>, PathFlags, String, OpenFlags, DescriptorFlags);
+const TYPES: &str = wasi!("filesystem/types");
 
-/// What a guest wants to open, and how.
-struct Wanted {
-    links: PathFlags,
-    path: String,
-    how: OpenFlags,
-    access: DescriptorFlags,
+fn add_opening(linker: &mut Linker<State>) -> wasmtime::Result<()> {
+    type Arguments = (Descriptors, PathFlags, String, OpenFlags, DescriptorFlags);
+    linker.instance(TYPES)?.func_wrap_async(
+        "[method]descriptor.open-at",
+        |mut store: Store<'_>, (at, links, path, how, access): Arguments| {
+            Box::new(async move {
+                let wanted = Wanted { links, path, how, access };
+                let state = store.data_mut();
+                match state.beneath(&at, move |at, reach| open::open(at, &wanted, reach)).await? {
+                    Ok(opened) => Ok((Ok(state.ctx().table.push(opened)?),)),
+                    Err(refused) => Ok((Err(refused),)),
+                }
+            })
+        },
+    )
 }
 
-impl Wanted {
-    fn writes(&self) -> bool {
-        self.access.contains(DescriptorFlags::WRITE)
-            || self.how.intersects(OpenFlags::CREATE | OpenFlags::TRUNCATE)
-    }
-
-    fn reads(&self) -> bool {
-        // As wasmtime does it: what is not opened for writing is opened for reading, whatever the guest says.
-        self.access.contains(DescriptorFlags::READ) || !self.access.contains(DescriptorFlags::WRITE)
-    }
-
-    fn follows(&self) -> bool {
-        self.links.contains(PathFlags::SYMLINK_FOLLOW)
-    }
-
-    fn options(&self) -> OpenOptions {
-        let mut flags = OFlags::NONBLOCK;
-        flags.set(OFlags::NOFOLLOW, !self.follows());
-        let mut options = OpenOptions::new();
-        options
-            .read(self.reads())
-            .write(self.writes())
-            .truncate(self.how.contains(OpenFlags::TRUNCATE))
-            .custom_flags(flags.bits().cast_signed());
-        if self.how.contains(OpenFlags::CREATE) {
-            match self.how.contains(OpenFlags::EXCLUSIVE) {
-                true => options.create_new(true),
-                false => options.create(true),
-            };
-        }
-        options
-    }
-
-    fn mode(&self) -> OpenMode {
-        let mut mode = OpenMode::empty();
-        mode.set(OpenMode::READ, self.reads());
-        mode.set(OpenMode::WRITE, self.writes());
-        mode
-    }
+/// Changes of one name.
+fn add_changes(linker: &mut Linker<State>) -> wasmtime::Result<()> {
+    let mut types = linker.instance(TYPES)?;
+    types.func_wrap_async(
+        "[method]descriptor.create-directory-at",
+        |mut store: Store<'_>, (at, path): (Descriptors, String)| {
+            Box::new(async move {
+                let made = store.data_mut().beneath(&at, move |at, reach| change::make(at, &path, reach));
+                Ok((made.await?,))
+            })
+        },
+    )?;
+    types.func_wrap_async(
+        "[method]descriptor.remove-directory-at",
+        |mut store: Store<'_>, (at, path): (Descriptors, String)| {
+            Box::new(async move {
+                let gone = store.data_mut().beneath(&at, move |at, reach| change::remove(at, &path, reach));
+                Ok((gone.await?,))
+            })
+        },
+    )?;
+    types.func_wrap_async(
+        "[method]descriptor.unlink-file-at",
+        |mut store: Store<'_>, (at, path): (Descriptors, String)| {
+            Box::new(async move {
+                let gone = store.data_mut().beneath(&at, move |at, reach| change::unlink(at, &path, reach));
+                Ok((gone.await?,))
+            })
+        },
+    )?;
+    types.func_wrap_async(
+        "[method]descriptor.symlink-at",
+        |mut store: Store<'_>, (at, target, path): (Descriptors, String, String)| {
+            Box::new(async move {
+                let work = move |at: &Dir, reach: &Reach| change::symlink(at, &target, &path, reach);
+                Ok((store.data_mut().beneath(&at, work).await?,))
+            })
+        },
+    )?;
+    type Times = (Descriptors, PathFlags, String, NewTimestamp, NewTimestamp);
+    types.func_wrap_async(
+        "[method]descriptor.set-times-at",
+        |mut store: Store<'_>, (at, links, path, accessed, modified): Times| {
+            Box::new(async move {
+                let work = move |at: &Dir, reach: &Reach| {
+                    change::set_times(at, links, &path, &change::times(accessed, modified)?, reach)
+                };
+                Ok((store.data_mut().beneath(&at, work).await?,))
+            })
+        },
+    )
 }
 
-/// The outer error ends the call, the inner one is the guest's.
-async fn open_at(
-    state: &mut State,
-    at: &Resource<Descriptor>,
-    wanted: Wanted,
-) -> wasmtime::Result<Result<Resource<Descriptor>, ErrorCode>> {
-    let directory = match state.ctx().table.get(at)? {
-        Descriptor::Dir(directory) => directory.clone(),
-        Descriptor::File(_) => return Ok(Err(ErrorCode::NotDirectory)),
-    };
-    if wanted.writes() && directory.perms == FsPerms::ReadOnly {
-        return Ok(Err(ErrorCode::NotPermitted));
-    }
-    let durable = DescriptorFlags::FILE_INTEGRITY_SYNC
-        | DescriptorFlags::DATA_INTEGRITY_SYNC
-        | DescriptorFlags::REQUESTED_WRITE_SYNC;
-    if wanted.access.intersects(durable) {
-        return Ok(Err(ErrorCode::Unsupported));
-    }
-    let making = OpenFlags::CREATE | OpenFlags::EXCLUSIVE | OpenFlags::TRUNCATE;
-    if wanted.how.contains(OpenFlags::DIRECTORY) && wanted.how.intersects(making) {
-        return Ok(Err(ErrorCode::Invalid));
-    }
-    match wasmtime_wasi::runtime::spawn_blocking(move || open(&directory, &wanted)).await {
-        Ok(opened) => Ok(Ok(state.ctx().table.push(opened)?)),
-        Err(reason) => Ok(Err(reason)),
-    }
+/// Changes from one name to another, maybe of another directory.
+fn add_changes_of_two(linker: &mut Linker<State>) -> wasmtime::Result<()> {
+    let mut types = linker.instance(TYPES)?;
+    types.func_wrap_async(
+        "[method]descriptor.rename-at",
+        |mut store: Store<'_>, (at, path, to_at, to): (Descriptors, String, Descriptors, String)| {
+            Box::new(async move {
+                let state = store.data_mut();
+                let Some(target) = state.directory(&to_at)? else {
+                    return Ok((Err(ErrorCode::NotDirectory),));
+                };
+                let work = move |at: &Dir, reach: &Reach| change::rename(at, &path, &target, &to, reach);
+                Ok((state.beneath(&at, work).await?,))
+            })
+        },
+    )?;
+    type Link = (Descriptors, PathFlags, String, Descriptors, String);
+    types.func_wrap_async(
+        "[method]descriptor.link-at",
+        |mut store: Store<'_>, (at, links, path, to_at, to): Link| {
+            Box::new(async move {
+                let state = store.data_mut();
+                let Some(target) = state.directory(&to_at)? else {
+                    return Ok((Err(ErrorCode::NotDirectory),));
+                };
+                let work = move |at: &Dir, reach: &Reach| change::link(at, links, &path, &target, &to, reach);
+                Ok((state.beneath(&at, work).await?,))
+            })
+        },
+    )
 }
 
-fn open(directory: &Dir, wanted: &Wanted) -> Result<Descriptor, ErrorCode> {
-    let beneath = Beneath::from_std_file(directory.dir.try_clone()?);
-    // Opening alone can have an effect on a device, so what is seen to be one is left alone.
-    let seen = match wanted.follows() {
-        true => beneath.metadata(&wanted.path),
-        false => beneath.symlink_metadata(&wanted.path),
-    };
-    if seen.is_ok_and(|seen| !(seen.is_file() || seen.is_dir() || seen.is_symlink())) {
-        return Err(ErrorCode::NotPermitted);
-    }
-    let file = beneath.open_with(&wanted.path, &wanted.options())?.into_std();
-    // What counts is what was opened; the name may lead elsewhere by now.
-    let kind = file.metadata()?.file_type();
-    if kind.is_dir() {
-        Ok(Descriptor::Dir(Dir::new(file, directory.perms, wanted.mode(), false)))
-    } else if !kind.is_file() {
-        Err(ErrorCode::NotPermitted)
-    } else if wanted.how.contains(OpenFlags::DIRECTORY) {
-        Err(ErrorCode::NotDirectory)
-    } else {
-        Ok(Descriptor::File(File::new(file, directory.perms, wanted.mode(), false)))
-    }
+fn add_writing(linker: &mut Linker<State>) -> wasmtime::Result<()> {
+    let mut types = linker.instance(TYPES)?;
+    types.func_wrap_async(
+        "[method]descriptor.write",
+        |mut store: Store<'_>, (file, bytes, offset): (Descriptors, Vec<u8>, u64)| {
+            Box::new(async move { Ok((write::write(store.data_mut(), &file, bytes, offset).await?,)) })
+        },
+    )?;
+    types.func_wrap_async(
+        "[method]descriptor.set-size",
+        |mut store: Store<'_>, (file, size): (Descriptors, u64)| {
+            Box::new(async move { Ok((write::set_size(store.data_mut(), &file, size).await?,)) })
+        },
+    )?;
+    types.func_wrap(
+        "[method]descriptor.write-via-stream",
+        |mut store: Store<'_>, (file, offset): (Descriptors, u64)| {
+            Ok((write::stream(store.data_mut(), file, Some(offset))?,))
+        },
+    )?;
+    types.func_wrap(
+        "[method]descriptor.append-via-stream",
+        |mut store: Store<'_>, (file,): (Descriptors,)| Ok((write::stream(store.data_mut(), file, None)?,)),
+    )?;
+    types.func_wrap(
+        "filesystem-error-code",
+        |mut store: Store<'_>, (error,): (Resource<wasmtime::Error>,)| {
+            Ok((write::error_code(store.data_mut(), error)?,))
+        },
+    )
+}
+
+fn add_listing(linker: &mut Linker<State>) -> wasmtime::Result<()> {
+    let mut types = linker.instance(TYPES)?;
+    // A resource of our own, for wasmtime's holds the whole directory.
+    types.resource(
+        "directory-entry-stream",
+        ResourceType::host::<Listing>(),
+        |mut store: Store<'_>, listing| {
+            store.data_mut().ctx().table.delete(Resource::<Listing>::new_own(listing))?;
+            Ok(())
+        },
+    )?;
+    types.func_wrap_async(
+        "[method]descriptor.read-directory",
+        |mut store: Store<'_>, (at,): (Descriptors,)| {
+            Box::new(async move {
+                let state = store.data_mut();
+                match state.beneath(&at, |at, _| Listing::begin(at)).await? {
+                    Ok(listing) => Ok((Ok(state.ctx().table.push(listing)?),)),
+                    Err(refused) => Ok((Err(refused),)),
+                }
+            })
+        },
+    )?;
+    types.func_wrap_async(
+        "[method]directory-entry-stream.read-directory-entry",
+        |mut store: Store<'_>, (listing,): (Resource<Listing>,)| {
+            Box::new(async move { Ok((store.data_mut().ctx().table.get_mut(&listing)?.next().await,)) })
+        },
+    )
 }
 
 impl State {
@@ -151,5 +228,36 @@ impl State {
             .into_iter()
             .map(|(directory, name)| Ok((table.push(Descriptor::Dir(directory))?, name)))
             .collect()
+    }
+
+    /// The directory behind a descriptor, unless it is a file.
+    fn directory(&mut self, at: &Resource<Descriptor>) -> wasmtime::Result<Option<Dir>> {
+        Ok(match self.ctx().table.get(at)? {
+            Descriptor::Dir(directory) => Some(directory.clone()),
+            Descriptor::File(_) => None,
+        })
+    }
+
+    /// Works in a directory, on a thread that may wait for the disk.
+    async fn beneath<R: Send + 'static>(
+        &mut self,
+        at: &Resource<Descriptor>,
+        work: impl FnOnce(&Dir, &Reach) -> Result<R, Refusal> + Send + 'static,
+    ) -> Answer<R> {
+        let Some(directory) = self.directory(at)? else { return Ok(Err(ErrorCode::NotDirectory)) };
+        let reach = self.reach();
+        match spawn_blocking(move || work(&directory, &reach)).await {
+            Ok(done) => Ok(Ok(done)),
+            Err(Refusal::Code(code)) => Ok(Err(code)),
+            Err(Refusal::Protected(path)) => {
+                self.protected_path(path);
+                Ok(Err(ErrorCode::NotPermitted))
+            }
+        }
+    }
+
+    /// Keeps the first of a call for its log; WASI's error codes cannot say why something is not permitted.
+    fn protected_path(&mut self, path: PathBuf) {
+        self.scope.protected_path.get_or_insert(path);
     }
 }

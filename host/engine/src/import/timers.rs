@@ -9,13 +9,10 @@ use wasmtime::component::Linker;
 use wasmtime_wasi::clocks::WasiClocksView;
 use wasmtime_wasi::p2::bindings::clocks::monotonic_clock::Host;
 
-/// See [`crate::import::files`] for the version.
-const CLOCK: &str = "wasi:clocks/monotonic-clock@0.2.12";
-
 /// Replaces the two functions in a linker that has all of WASI.
 pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
     linker.allow_shadowing(true);
-    let mut clock = linker.instance(CLOCK)?;
+    let mut clock = linker.instance(wasi!("clocks/monotonic-clock"))?;
     clock.func_wrap("subscribe-duration", |mut store: StoreContextMut<'_, State>, (duration,): (u64,)| {
         let state = store.data_mut();
         let duration = if state.time_stands_still() { 0 } else { duration };

@@ -282,6 +282,7 @@ async fn a_file_that_is_marked_read_only_is_not_replaced() {
     assert!(error.to_string().contains("cannot write inside"), "{error}");
 }
 
+// F22
 #[tokio::test]
 async fn a_file_that_changed_since_it_was_read_is_not_replaced() {
     let place = Scene::new();

@@ -9801,6 +9801,17 @@ pub mod exports {
                 pub struct Directory {
                     /// A path on the host: absolute, `~/…`, or `.` and below for the workspace. The guest sees the workspace at
                     /// `/workspace` and any other directory at its own absolute path.
+                    ///
+                    /// Through `wasi:filesystem`, these differ from a plain directory:
+                    /// - Files that make a program run something later can be read and not changed, whatever link or name leads to them:
+                    ///   everything in `.git`, `.hg`, `.capstan`, `.vscode` and `.idea`, and start files such as `.bashrc`, `.profile`,
+                    ///   `.zshrc`, `.envrc` and `.npmrc`. Changing one fails with `not-permitted`. A directory that is itself granted by
+                    ///   such a name is meant; what has such a name beneath it is not.
+                    /// - No file is made through a symbolic link that leads to nothing; that is `not-permitted` too.
+                    /// - A call writes a bounded number of bytes (tools 256 MiB, others 16 MiB), growth of files included. The write that
+                    ///   does not fit, and every one after it, fails with `quota`.
+                    /// - Only regular files and directories are opened, and a directory of more than 100,000 entries is listed up to there
+                    ///   and then ends with `overflow`.
                     pub path: _rt::String,
                     pub access: Access,
                 }

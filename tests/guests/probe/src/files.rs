@@ -15,12 +15,23 @@ pub(crate) fn granted() -> Vec<String> {
     get_directories().into_iter().map(|(_, name)| name).collect()
 }
 
-fn directory(at: &str) -> Result<Descriptor, String> {
-    let found = get_directories().into_iter().find(|(_, name)| name == at);
-    found.map(|(directory, _)| directory).ok_or_else(|| "not granted".to_owned())
+/// A granted directory; with `//` in its name, the directory below that the rest names, opened.
+pub(crate) fn directory(at: &str) -> Result<Descriptor, String> {
+    let (granted, below) = match at.split_once("//") {
+        Some((granted, below)) => (granted, Some(below)),
+        None => (at, None),
+    };
+    let found = get_directories().into_iter().find(|(_, name)| name == granted);
+    let directory = found.map(|(directory, _)| directory).ok_or_else(|| "not granted".to_owned())?;
+    match below {
+        None => Ok(directory),
+        Some(below) => {
+            directory.open_at(follow(true), below, OpenFlags::DIRECTORY, DescriptorFlags::READ).map_err(name)
+        }
+    }
 }
 
-fn name(error: ErrorCode) -> String {
+pub(crate) fn name(error: ErrorCode) -> String {
     error.name().to_owned()
 }
 
@@ -32,7 +43,7 @@ pub(crate) fn on<R: Into<Value>>(
     work(&directory(at)?).map(Into::into).map_err(name)
 }
 
-fn follow(yes: bool) -> PathFlags {
+pub(crate) fn follow(yes: bool) -> PathFlags {
     if yes { PathFlags::SYMLINK_FOLLOW } else { PathFlags::empty() }
 }
 
@@ -106,8 +117,35 @@ pub(crate) fn link(at: &str, path: &str, to_at: &str, to: &str) -> Result<Value,
     on(at, |directory| directory.link_at(PathFlags::empty(), path, &target, to))
 }
 
-pub(crate) fn touch(at: &str, path: &str) -> Result<Value, String> {
-    on(at, |directory| directory.set_times_at(follow(true), path, NewTimestamp::NoChange, NewTimestamp::Now))
+pub(crate) fn touch(at: &str, path: &str, links: bool) -> Result<Value, String> {
+    on(at, |directory| directory.set_times_at(follow(links), path, NewTimestamp::NoChange, NewTimestamp::Now))
+}
+
+pub(crate) fn touch_open(at: &str, path: &str) -> Result<Value, String> {
+    on(at, |directory| {
+        let opened = directory.open_at(follow(true), path, OpenFlags::empty(), DescriptorFlags::READ)?;
+        opened.set_times(NewTimestamp::NoChange, NewTimestamp::Now)
+    })
+}
+
+pub(crate) fn make(at: &str, path: &str) -> Result<Value, String> {
+    let how = OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
+    on(at, |directory| directory.open_at(follow(true), path, how, DescriptorFlags::WRITE).map(drop))
+}
+
+pub(crate) fn count(at: &str, path: &str) -> Result<Value, String> {
+    on(at, |directory| {
+        let opened = directory.open_at(follow(true), path, OpenFlags::DIRECTORY, DescriptorFlags::READ)?;
+        let entries = opened.read_directory()?;
+        let mut count = 0;
+        loop {
+            match entries.read_directory_entry() {
+                Ok(Some(_)) => count += 1,
+                Ok(None) => return Ok(json!({ "entries": count })),
+                Err(error) => return Ok(json!({ "entries": count, "then": error.name() })),
+            }
+        }
+    })
 }
 
 pub(crate) fn wait(at: &str, path: &str) -> Result<Value, String> {

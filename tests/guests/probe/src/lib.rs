@@ -8,6 +8,7 @@
 #![cfg(target_os = "wasi")]
 
 mod files;
+mod fill;
 mod machine;
 mod step;
 
@@ -54,4 +55,5 @@ capstan_sdk::extension! {
         Request::environment("CAPSTAN_PROBE", "To try to read a variable.").optional(),
     ],
     tools: [tool("probe", probe)],
+    config: r#"{"type": "object"}"#.to_owned(),
 }

@@ -1,5 +1,6 @@
 //! The steps, and which code runs each.
 
+use crate::fill::{self, Way};
 use crate::{files, machine};
 use capstan_sdk::prelude::*;
 use serde_json::{Value, json};
@@ -40,8 +41,19 @@ pub(crate) enum Step {
     Symlink { at: String, path: String, target: String },
     /// What a link says.
     Readlink { at: String, path: String },
-    /// Sets the modification time to 1970.
+    /// Sets the modification time to now.
     Touch { at: String, path: String },
+    /// The same of a link itself.
+    TouchNoFollow { at: String, path: String },
+    /// The same through a descriptor that was opened for reading.
+    TouchOpen { at: String, path: String },
+    /// Makes a file that must not be there.
+    Make { at: String, path: String },
+    /// Counts the entries of a directory.
+    Count { at: String, path: String },
+    /// Writes pieces of `bytes` to a new file in one of WASI's ways, until `times` are written or one fails. Each begins
+    /// `step` bytes after the one before.
+    Fill { at: String, path: String, way: Way, bytes: usize, step: u64, times: u32 },
     /// Waits until a file is there.
     Wait { at: String, path: String },
     /// Puts `one` and `other` in turn at `path`, by renaming.
@@ -129,7 +141,12 @@ pub(crate) fn run(step: Step, call: &Call) -> Result<Value, String> {
             files::on(&at, |directory| directory.symlink_at(&target, &path))
         }
         Step::Readlink { at, path } => files::on(&at, |directory| directory.readlink_at(&path)),
-        Step::Touch { at, path } => files::touch(&at, &path),
+        Step::Touch { at, path } => files::touch(&at, &path, true),
+        Step::TouchNoFollow { at, path } => files::touch(&at, &path, false),
+        Step::TouchOpen { at, path } => files::touch_open(&at, &path),
+        Step::Make { at, path } => files::make(&at, &path),
+        Step::Count { at, path } => files::count(&at, &path),
+        Step::Fill { at, path, way, bytes, step, times } => fill::fill(&at, &path, way, bytes, step, times),
         Step::Wait { at, path } => files::wait(&at, &path),
         Step::Swap { at, path, one, other, times } => files::swap(&at, &path, &one, &other, times),
         Step::Hammer { at, path, times } => files::hammer(&at, &path, times),
