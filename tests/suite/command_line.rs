@@ -45,8 +45,7 @@ async fn json_mode_writes_the_session_and_every_event_as_one_line_each() -> Resu
 
     let types = types(&lines);
     assert_eq!(types[1], "agent_start");
-    let last: Vec<_> = types.iter().rev().take(2).collect();
-    assert_eq!(last, [&"extension_usage", &"agent_end"], "one extension, whose use stands after the run");
+    assert_eq!(types.last(), Some(&"agent_end"));
     for once in ["session", "agent_start", "agent_end", "tool_execution_start", "tool_execution_end"] {
         assert_eq!(types.iter().filter(|kind| **kind == once).count(), 1, "{once}");
     }
