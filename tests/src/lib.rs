@@ -10,4 +10,5 @@ pub mod probe;
 pub mod product;
 pub mod sandboxed;
 pub mod services;
+pub mod site;
 pub mod terminal;

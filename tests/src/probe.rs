@@ -3,7 +3,7 @@
 use crate::sandboxed::{Place, call, tool_context};
 use anyhow::{Context, Result, ensure};
 use capstan_engine::cache::CacheOptions;
-use capstan_engine::{Extension, ExtensionSettings, Inspected, Sandbox, SandboxOptions};
+use capstan_engine::{Extension, ExtensionSettings, Inspected, Sandbox, SandboxOptions, Services};
 use capstan_policy::{Effective, Places};
 use capstan_ports::extension::{Access, Capability, CapabilityRequest};
 use capstan_ports::message::text_of;
@@ -48,8 +48,17 @@ impl Probe {
         Self::load_from(place.places(), granted).await
     }
 
+    /// The same, lent something by the host.
+    pub async fn load_with(place: &Place, granted: &[Capability], services: Services) -> Result<Self> {
+        Self::lent(place.places(), granted, services).await
+    }
+
     /// The same with other places.
     pub async fn load_from(places: Places, granted: &[Capability]) -> Result<Self> {
+        Self::lent(places, granted, Services::default()).await
+    }
+
+    async fn lent(places: Places, granted: &[Capability], services: Services) -> Result<Self> {
         let sandbox = sandbox()?;
         let requests: Vec<_> = granted
             .iter()
@@ -63,7 +72,7 @@ impl Probe {
         let settings = ExtensionSettings {
             config: json!({ "greeting": "hello" }),
             places,
-            services: Default::default(),
+            services,
             limits: Default::default(),
         };
         let extension = sandbox.extension(inspect().await?, effective, &settings)?;
@@ -118,6 +127,17 @@ pub fn sandbox() -> Result<Sandbox> {
 /// When it is not built, or does not load.
 pub async fn inspect() -> Result<Inspected> {
     Ok(sandbox()?.inspect(&built_guest("probe")?).await?)
+}
+
+/// A grant of HTTP.
+pub fn http(pattern: &str, methods: &[&str]) -> Capability {
+    let methods = methods.iter().map(|method| (*method).to_owned()).collect();
+    Capability::Http { pattern: pattern.to_owned(), methods }
+}
+
+/// A grant of a secret.
+pub fn secret(name: &str, endpoint: &str) -> Capability {
+    Capability::Secret { name: name.to_owned(), endpoint: endpoint.to_owned() }
 }
 
 /// A directory grant.

@@ -21,9 +21,11 @@ const ARROWS: [(&str, &[&str]); 8] = [
 ];
 
 /// Crates that only one crate of the host may link.
-const ONE_DOOR: [(&str, &str); 5] = [
+const ONE_DOOR: [(&str, &str); 7] = [
     ("wasmtime", "capstan-engine"),
     ("wasmtime-wasi", "capstan-engine"),
+    ("wasmtime-wasi-http", "capstan-engine"),
+    ("hyper", "capstan-engine"),
     ("rusqlite", "capstan-storage"),
     ("reqwest", "capstan-provider"),
     ("clap", "capstan-cli"),

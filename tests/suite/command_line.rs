@@ -204,6 +204,7 @@ async fn the_demonstration_runs_without_any_configuration() -> Result<()> {
     let product = product!()?;
     product.install_built("repo-map")?;
     product.install_built("command-guard")?;
+    product.install_built("default-arguments")?;
     std::fs::write(product.workspace().join("main.rs"), "fn main() {}\n")?;
     let finished = product.run(&["demo"]).await?.with_code(0);
     check_plain(&finished);
@@ -214,6 +215,10 @@ async fn the_demonstration_runs_without_any_configuration() -> Result<()> {
     );
     assert!(product.session_files()?.is_empty(), "nothing of the user's is touched");
     assert!(!product.home().join("grants.toml").exists());
+
+    let told = product.run(&["ext", "explain", "--last"]).await?.with_code(0).stdout;
+    assert!(told.contains("max_bytes: (nothing) -> 4000"), "the rewrite is explained afterwards: {told}");
+    assert!(told.contains("command-guard") && told.contains("blocked: "), "{told}");
     Ok(())
 }
 

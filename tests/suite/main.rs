@@ -1,6 +1,7 @@
 //! Whole-product suites. Ids in comments are those of the acceptance list (`000-001`) and of the reliability cases (`C1`).
 
 mod architecture;
+mod author_commands;
 mod bad_input;
 mod cache;
 mod calls;
@@ -14,7 +15,9 @@ mod javascript;
 mod limits;
 mod load;
 mod native_hooks;
+mod network;
 mod roles;
+mod secrets;
 mod services;
 mod stages;
 mod trust;

@@ -3,7 +3,8 @@
 use crate::javascript::{self, Engine};
 use crate::run::{self, Workspace};
 use crate::{acceptance, extensions};
-use anyhow::Result;
+use anyhow::{Context, Result};
+use std::ffi::OsStr;
 
 /// Sets up, then lint, the host's tests, and the tests of SDK, extensions and an embedding program.
 pub(crate) fn all(workspace: &Workspace) -> Result<()> {
@@ -18,6 +19,8 @@ pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     for project in outside_packages(workspace)? {
         workspace.cargo_in(&project, ["test", "--quiet"])?;
     }
+    run::step("new extensions, as `capstan ext new` makes them");
+    new_extensions(workspace)?;
     run::step("documentation examples of the host");
     workspace.cargo(["test", "--workspace", "--doc", "--quiet"])?;
     run::step("tests of the host");
@@ -27,6 +30,30 @@ pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     } else {
         workspace.cargo(["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"])
     }
+}
+
+/// Makes one extension of each kind: it is formatted, its tests pass natively, it builds, and its cases pass in the sandbox.
+fn new_extensions(workspace: &Workspace) -> Result<()> {
+    // The whole workspace, for the features that the tests have (see `demo`).
+    workspace.cargo(["build", "--workspace"])?;
+    let capstan = workspace.target().join("debug/capstan");
+    let folder = workspace.target().join("new-extensions");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).with_context(|| format!("{} is in the way", folder.display()))?;
+    }
+    for kind in ["tool", "hook"] {
+        let project = folder.join(format!("new-{kind}"));
+        let name = format!("new-{kind}");
+        let made = ["ext", "new", &name, "--kind", kind, "--dir"].map(OsStr::new);
+        workspace.program(&capstan, made.into_iter().chain([project.as_os_str()]))?;
+        // With the author's own style, which is cargo's.
+        let style = project.join(".rustfmt.toml");
+        std::fs::write(&style, "").with_context(|| format!("{} cannot be written", style.display()))?;
+        workspace.cargo_in(&project, ["fmt", "--check"])?;
+        workspace.cargo_in(&project, ["test", "--quiet"])?;
+        workspace.program(&capstan, ["ext".as_ref(), "test".as_ref(), project.as_os_str()])?;
+    }
+    Ok(())
 }
 
 /// Formatting and clippy, here and in the packages outside the workspace.

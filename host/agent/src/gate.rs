@@ -1,6 +1,7 @@
 //! The hooks around a tool call: gates before it, amenders after it.
 
-use crate::hooks::{HookChain, Member, Silence, TurnAbort};
+use crate::change;
+use crate::hooks::{About, HookChain, Member, Silence, TurnAbort};
 use crate::result::failure;
 use crate::trace::HookEffect;
 use capstan_ports::hook::HookContext;
@@ -8,6 +9,7 @@ use capstan_ports::{
     Amendment, Failure, GateVerdict, HookError, HookStage, Permission, PermissionPort, ToolCall, ToolOutcome,
 };
 use serde_json::Value;
+use std::time::Duration;
 
 /// What a call gets whose gate gave no reason (000-132).
 const BLOCKED: &str = "Tool execution was blocked";
@@ -36,6 +38,9 @@ pub(crate) enum Approval {
     Given,
 }
 
+/// What ends the gating, and how the record shows it.
+type End = (HookEffect, Gated);
+
 impl HookChain {
     /// Asks the gates. Each sees the arguments as the ones before it left them; the first that objects decides.
     pub(crate) async fn gate(
@@ -47,84 +52,97 @@ impl HookChain {
         people: &dyn PermissionPort,
     ) -> Gated {
         const STAGE: HookStage = HookStage::BeforeToolCall;
-        for member in self.members(STAGE) {
-            if !member.takes_part(STAGE, &call.name) {
+        let mut members = self.members(STAGE).iter();
+        while let Some(member) = members.next() {
+            if !self.is_asked(member, About::call(STAGE, &call)) {
                 continue;
             }
             let hook = member.hook.as_ref();
-            let verdict = self.ask(member, hook.before_tool_call(context, &call)).await;
-            match verdict.map_err(Silence::into_error) {
-                Ok(GateVerdict::Pass) => self.record(member, STAGE, &call.id, || HookEffect::Passed),
+            let (verdict, took) = self.ask(member, hook.before_tool_call(context, &call)).await;
+            let (effect, end) = match verdict.map_err(Silence::into_error) {
+                Ok(GateVerdict::Pass) => {
+                    self.record(member, About::call(STAGE, &call).took(took), || HookEffect::Passed);
+                    continue;
+                }
                 Ok(GateVerdict::Rewrite(arguments)) => {
-                    if let Err(reason) = self.rewrite(member, &mut call, arguments, revalidate) {
-                        return Gated::Refused(reason);
+                    match self.rewrite(member, &mut call, arguments, revalidate, took) {
+                        Ok(()) => continue,
+                        Err(end) => *end,
                     }
                 }
                 Ok(GateVerdict::RewriteAndAsk { arguments, question }) => {
-                    if let Err(reason) = self.rewrite(member, &mut call, arguments, revalidate) {
-                        return Gated::Refused(reason);
-                    }
-                    if let Err(reason) = self.put_to_a_person(member, context, &call, &question, people).await
-                    {
-                        return Gated::Refused(reason);
+                    match self.rewrite(member, &mut call, arguments, revalidate, took) {
+                        Ok(()) => {
+                            match self.put_to_a_person(member, context, &call, &question, people, took).await
+                            {
+                                Ok(()) => continue,
+                                Err(end) => *end,
+                            }
+                        }
+                        Err(end) => *end,
                     }
                 }
                 Ok(GateVerdict::Block(reason)) => {
                     let reason = if reason.is_empty() { BLOCKED.to_owned() } else { reason };
-                    self.record(member, STAGE, &call.id, || HookEffect::Blocked(reason.clone()));
-                    return Gated::Refused(reason);
+                    (HookEffect::Blocked(reason.clone()), Gated::Refused(reason))
                 }
                 Ok(GateVerdict::Defer(reason)) | Err(HookError::Deferred { reason }) => {
                     if approval == Approval::Given {
-                        self.record(member, STAGE, &call.id, || HookEffect::Asked { allowed: true });
+                        let about = About::call(STAGE, &call).took(took);
+                        self.record(member, about, || HookEffect::Asked { allowed: true });
                         continue;
                     }
-                    self.record(member, STAGE, &call.id, || HookEffect::Deferred(reason.clone()));
-                    return Gated::Deferred(reason);
+                    (HookEffect::Deferred(reason.clone()), Gated::Deferred(reason))
                 }
                 Ok(GateVerdict::Ask(question)) => {
-                    if let Err(reason) = self.put_to_a_person(member, context, &call, &question, people).await
-                    {
-                        return Gated::Refused(reason);
+                    match self.put_to_a_person(member, context, &call, &question, people, took).await {
+                        Ok(()) => continue,
+                        Err(end) => *end,
                     }
                 }
                 Err(HookError::Aborted { reason }) => {
-                    self.record(member, STAGE, &call.id, || HookEffect::Aborted(reason.clone()));
-                    return Gated::TurnAborted(TurnAbort { hook: hook.name().to_owned(), reason });
+                    let abort = TurnAbort { hook: hook.name().to_owned(), reason: reason.clone() };
+                    (HookEffect::Aborted(reason), Gated::TurnAborted(abort))
                 }
                 Err(failed @ HookError::Failed { .. }) => {
-                    self.record(member, STAGE, &call.id, || HookEffect::Failed(failed.to_string()));
-                    return Gated::Refused(failed.to_string());
+                    (HookEffect::Failed(failed.to_string()), Gated::Refused(failed.to_string()))
                 }
-            }
+            };
+            let about = About::call(STAGE, &call).took(took);
+            self.record(member, about, || effect);
+            self.decided(member, members.as_slice(), about);
+            return end;
         }
         Gated::Pass(call)
     }
 
-    /// Puts valid arguments into the call, or says why it is refused.
+    /// Puts valid arguments into the call, or says how the gating ends.
     fn rewrite(
         &self,
         member: &Member,
         call: &mut ToolCall,
         arguments: Value,
         revalidate: Revalidate<'_>,
-    ) -> Result<(), String> {
+        took: Duration,
+    ) -> Result<(), Box<End>> {
         match revalidate(arguments) {
             Ok(arguments) => {
+                let about = About::call(HookStage::BeforeToolCall, call).took(took);
+                self.record(member, about, || {
+                    HookEffect::Changed(change::of_arguments(&call.arguments, &arguments))
+                });
                 call.arguments = arguments;
-                self.record(member, HookStage::BeforeToolCall, &call.id, || HookEffect::Changed);
                 Ok(())
             }
             Err(report) => {
                 let name = member.hook.name();
                 let text = format!("The arguments as the hook {name} rewrote them do not fit. {report}");
-                self.record(member, HookStage::BeforeToolCall, &call.id, || HookEffect::Failed(text.clone()));
-                Err(text)
+                Err(Box::new((HookEffect::Failed(text.clone()), Gated::Refused(text))))
             }
         }
     }
 
-    /// Has a person decide about the call as it stands; the error is why it is refused.
+    /// Has a person decide about the call as it stands, or says how the gating ends.
     async fn put_to_a_person(
         &self,
         member: &Member,
@@ -132,13 +150,17 @@ impl HookChain {
         call: &ToolCall,
         question: &str,
         people: &dyn PermissionPort,
-    ) -> Result<(), String> {
-        let answer = people.ask(&context.turn, call, member.hook.name(), question).await;
-        let allowed = answer == Permission::Allow;
-        self.record(member, HookStage::BeforeToolCall, &call.id, || HookEffect::Asked { allowed });
-        match answer {
-            Permission::Allow => Ok(()),
-            Permission::Deny(reason) => Err(reason),
+        took: Duration,
+    ) -> Result<(), Box<End>> {
+        match people.ask(&context.turn, call, member.hook.name(), question).await {
+            Permission::Allow => {
+                let about = About::call(HookStage::BeforeToolCall, call).took(took);
+                self.record(member, about, || HookEffect::Asked { allowed: true });
+                Ok(())
+            }
+            Permission::Deny(reason) => {
+                Err(Box::new((HookEffect::Asked { allowed: false }, Gated::Refused(reason))))
+            }
         }
     }
 
@@ -154,18 +176,22 @@ impl HookChain {
         const STAGE: HookStage = HookStage::AfterToolCall;
         let mut abort = None;
         for member in self.members(STAGE).iter().rev() {
-            if !member.takes_part(STAGE, &call.name) {
+            let about = About::call(STAGE, call);
+            if !self.is_asked(member, about) {
                 continue;
             }
-            let answer = self.ask(member, member.hook.after_tool_call(context, call, &outcome)).await;
+            let (answer, took) = self.ask(member, member.hook.after_tool_call(context, call, &outcome)).await;
+            let about = about.took(took);
             match answer.map_err(Silence::into_error) {
-                Ok(None) => self.record(member, STAGE, &call.id, || HookEffect::Passed),
+                Ok(None) => self.record(member, about, || HookEffect::Passed),
                 Ok(Some(amendment)) => {
+                    self.record(member, about, || {
+                        HookEffect::Changed(change::of_outcome(&outcome, &amendment))
+                    });
                     apply(&mut outcome, amendment);
-                    self.record(member, STAGE, &call.id, || HookEffect::Changed);
                 }
                 Err(error) => {
-                    self.record(member, STAGE, &call.id, || HookEffect::Failed(error.to_string()));
+                    self.record(member, about, || HookEffect::Failed(error.to_string()));
                     outcome = failure(error.to_string());
                     if let HookError::Aborted { reason } | HookError::Deferred { reason } = error {
                         let hook = member.hook.name().to_owned();
@@ -181,9 +207,9 @@ impl HookChain {
     pub(crate) async fn tool_error(&self, context: &HookContext, call: &ToolCall, failure: &Failure) {
         const STAGE: HookStage = HookStage::ToolError;
         for member in self.members(STAGE).iter().rev() {
-            if member.takes_part(STAGE, &call.name) {
-                let told = self.ask(member, member.hook.tool_error(context, call, failure)).await;
-                self.told(member, STAGE, &call.id, told);
+            if self.is_asked(member, About::call(STAGE, call)) {
+                let (told, took) = self.ask(member, member.hook.tool_error(context, call, failure)).await;
+                self.told(member, About::call(STAGE, call).took(took), told);
             }
         }
     }

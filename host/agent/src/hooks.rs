@@ -6,13 +6,13 @@
 //! out, say) must not pass unchanged. Everywhere else its failure is reported and changes nothing.
 
 use crate::error::panic_text;
-use crate::trace::{HookEffect, HookRecord, HookTrace};
-use capstan_ports::{Hook, HookError, HookStage};
+use crate::trace::{Absence, HookEffect, HookRecord, HookTrace};
+use capstan_ports::{Hook, HookError, HookStage, ToolCall};
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Every stage, in the order of their numbers.
 const STAGES: [HookStage; 11] = [
@@ -52,6 +52,30 @@ pub(crate) struct Member {
 pub(crate) struct TurnAbort {
     pub(crate) hook: String,
     pub(crate) reason: String,
+}
+
+/// What a record is about.
+#[derive(Clone, Copy)]
+pub(crate) struct About<'a> {
+    pub(crate) stage: HookStage,
+    /// At the stages around a tool call.
+    pub(crate) call: Option<&'a ToolCall>,
+    /// How long the hook took to answer.
+    pub(crate) took: Duration,
+}
+
+impl<'a> About<'a> {
+    pub(crate) fn stage(stage: HookStage) -> Self {
+        Self { stage, call: None, took: Duration::ZERO }
+    }
+
+    pub(crate) fn call(stage: HookStage, call: &'a ToolCall) -> Self {
+        Self { stage, call: Some(call), took: Duration::ZERO }
+    }
+
+    pub(crate) fn took(self, took: Duration) -> Self {
+        Self { took, ..self }
+    }
 }
 
 /// Why a hook has no answer.
@@ -111,8 +135,18 @@ impl HookChain {
         !self.members(stage).is_empty()
     }
 
-    /// A hook's answer, whatever its code does.
+    /// A hook's answer, whatever its code does, and how long it took; the time is only looked at for a trace.
     pub(crate) async fn ask<T>(
+        &self,
+        member: &Member,
+        answer: impl Future<Output = Result<T, HookError>>,
+    ) -> (Result<T, Silence>, Duration) {
+        let began = self.trace.as_ref().map(|_| Instant::now());
+        let answer = self.answer(member, answer).await;
+        (answer, began.map_or(Duration::ZERO, |began| began.elapsed()))
+    }
+
+    async fn answer<T>(
         &self,
         member: &Member,
         answer: impl Future<Output = Result<T, HookError>>,
@@ -139,8 +173,8 @@ impl HookChain {
     }
 
     /// Tells of a failure that changes nothing else. A hook that broke is left out from now on, which is said once.
-    pub(crate) fn report(&self, member: &Member, stage: HookStage, call: &str, silence: Silence) {
-        let name = member.hook.name();
+    pub(crate) fn report(&self, member: &Member, about: About<'_>, silence: Silence) {
+        let (name, stage) = (member.hook.name(), about.stage);
         let error = match silence {
             Silence::Said(error) => {
                 tracing::warn!(hook = name, ?stage, %error, "a hook failed; what it was asked about stays as it was");
@@ -152,34 +186,65 @@ impl HookChain {
                 error
             }
         };
-        self.record(member, stage, call, || HookEffect::Failed(error.to_string()));
+        self.record(member, about, || HookEffect::Failed(error.to_string()));
     }
 
-    pub(crate) fn record(
-        &self,
-        member: &Member,
-        stage: HookStage,
-        call: &str,
-        effect: impl FnOnce() -> HookEffect,
-    ) {
-        if let Some(trace) = &self.trace {
-            let (hook, tool_call_id) = (member.hook.name().to_owned(), call.to_owned());
-            trace.push(HookRecord { hook, stage, tool_call_id, effect: effect() });
+    pub(crate) fn record(&self, member: &Member, about: About<'_>, effect: impl FnOnce() -> HookEffect) {
+        let Some(trace) = &self.trace else { return };
+        // A hook that was switched off in this very call answers as if it had nothing to say.
+        let effect = match (effect(), member.hook.switched_off(about.stage)) {
+            (HookEffect::Passed, Some(reason)) => HookEffect::Failed(reason.to_owned()),
+            (effect, _) => effect,
+        };
+        trace.push(HookRecord {
+            hook: member.hook.name().to_owned(),
+            stage: about.stage,
+            tool_call_id: about.call.map_or_else(String::new, |call| call.id.clone()),
+            tool: about.call.map_or_else(String::new, |call| call.name.clone()),
+            took: about.took,
+            effect,
+        });
+    }
+
+    /// Whether a hook is to be asked. One that is not, although it takes part in the stage, gets a record that says why.
+    pub(crate) fn is_asked(&self, member: &Member, about: About<'_>) -> bool {
+        if !member.is_on(about.stage) {
+            let reason = member.hook.switched_off(about.stage).unwrap_or("it broke before");
+            self.record(member, about, || HookEffect::NotAsked(Absence::Off(reason.to_owned())));
+            return false;
+        }
+        let Some(call) = about.call else { return true };
+        let asked = member.handles(about.stage, Some(&call.name));
+        if !asked && self.trace.is_some() && member.handles(about.stage, None) {
+            self.record(member, about, || HookEffect::NotAsked(Absence::OtherTool));
+        }
+        asked
+    }
+
+    /// Records that the hooks after the one that decided are not asked any more.
+    pub(crate) fn decided(&self, by: &Member, rest: &[Member], about: About<'_>) {
+        if self.trace.is_none() {
+            return;
+        }
+        let about = about.took(Duration::ZERO);
+        for member in rest.iter().filter(|member| self.is_asked(member, about)) {
+            let absence = Absence::DecidedBy(by.hook.name().to_owned());
+            self.record(member, about, || HookEffect::NotAsked(absence));
         }
     }
 }
 
 impl Member {
-    /// Whether it is to be asked at a stage without a tool.
-    pub(crate) fn is_on(&self) -> bool {
-        !self.off.load(Ordering::Relaxed)
+    /// Whether it still works.
+    fn is_on(&self, stage: HookStage) -> bool {
+        !self.off.load(Ordering::Relaxed) && self.hook.switched_off(stage).is_none()
     }
 
     /// Whether it is to be asked about this tool. The filter is code of the hook, too. If it panics the hook is asked,
     /// which for a gate means that it can still object.
-    pub(crate) fn takes_part(&self, stage: HookStage, tool: &str) -> bool {
-        let handles = AssertUnwindSafe(|| self.hook.handles(stage, Some(tool)));
-        self.is_on() && std::panic::catch_unwind(handles).unwrap_or(true)
+    fn handles(&self, stage: HookStage, tool: Option<&str>) -> bool {
+        let handles = AssertUnwindSafe(|| self.hook.handles(stage, tool));
+        std::panic::catch_unwind(handles).unwrap_or(true)
     }
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::scripted_tests::*;
+use crate::trace::FieldChange;
 use crate::{AgentLoopConfig, run_agent_loop};
 use async_trait::async_trait;
 use capstan_ports::hook::HookContext;
@@ -191,6 +192,88 @@ async fn what_each_hook_did_is_on_the_trace() {
             record("frail", "a", HookEffect::Blocked("no".into())),
             record("frail", "b", HookEffect::Passed),
             record("later", "b", HookEffect::Passed),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn the_trace_says_what_a_gate_rewrote_and_what_an_amendment_replaced() {
+    let trace = Arc::new(HookTrace::default());
+    let amend = Amendment { content: Some(vec![Content::text("short")]), ..Amendment::default() };
+    let chain = hooks([
+        TestHook::gate("five", |_| Ok(GateVerdict::Rewrite(json!({"n": 5})))),
+        TestHook::amend("short", changes(amend)),
+    ]);
+    results(chain.with_trace(trace.clone())).await;
+    let change = |field: &str, before: &str, after: &str| {
+        HookEffect::Changed(vec![FieldChange {
+            field: field.into(),
+            before: Some(before.into()),
+            after: Some(after.into()),
+        }])
+    };
+    let records = trace.records();
+    let of = |hook: &str| records.iter().find(|r| r.hook == hook && r.tool_call_id == "a").unwrap();
+    assert_eq!((&of("five").effect, of("five").tool.as_str()), (&change("n", "1", "5"), "echo"));
+    assert_eq!(of("short").effect, change("content", "{\"n\":5}", "short"));
+    assert!(of("five").took > Duration::ZERO);
+}
+
+/// Takes part for another tool, has switched itself off, or answers.
+struct Partly {
+    name: &'static str,
+    tool: &'static str,
+    off: Option<&'static str>,
+}
+
+#[async_trait]
+impl Hook for Partly {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn handles(&self, stage: HookStage, tool: Option<&str>) -> bool {
+        stage == HookStage::BeforeToolCall && tool.is_none_or(|tool| tool == self.tool)
+    }
+
+    fn switched_off(&self, stage: HookStage) -> Option<&str> {
+        self.off.filter(|_| stage == HookStage::BeforeToolCall)
+    }
+
+    async fn before_tool_call(
+        &self,
+        _context: &HookContext,
+        _call: &ToolCall,
+    ) -> Result<GateVerdict, HookError> {
+        assert!(self.off.is_none(), "asked although it is off");
+        Ok(GateVerdict::Pass)
+    }
+}
+
+#[tokio::test]
+async fn the_trace_says_why_a_hook_was_not_asked() {
+    let trace = Arc::new(HookTrace::default());
+    let chain = HookChain::new([
+        Arc::new(Partly { name: "a-bash", tool: "bash", off: None }) as Arc<dyn Hook>,
+        Arc::new(Partly { name: "b-off", tool: "echo", off: Some("it trapped") }),
+        Arc::new(on_a(|| Ok(GateVerdict::Block("no".into())))),
+        Arc::new(Partly { name: "z-late", tool: "echo", off: None }),
+    ]);
+    results(chain.with_trace(trace.clone())).await;
+    let told: Vec<_> = trace.records().into_iter().map(|r| (r.hook, r.tool_call_id, r.effect)).collect();
+    let record = |hook: &str, id: &str, effect| (hook.to_owned(), id.to_owned(), effect);
+    let absent = |hook: &str, id: &str, absence| record(hook, id, HookEffect::NotAsked(absence));
+    assert_eq!(
+        told,
+        [
+            absent("a-bash", "a", Absence::OtherTool),
+            absent("b-off", "a", Absence::Off("it trapped".into())),
+            record("frail", "a", HookEffect::Blocked("no".into())),
+            absent("z-late", "a", Absence::DecidedBy("frail".into())),
+            absent("a-bash", "b", Absence::OtherTool),
+            absent("b-off", "b", Absence::Off("it trapped".into())),
+            record("frail", "b", HookEffect::Passed),
+            record("z-late", "b", HookEffect::Passed),
         ]
     );
 }

@@ -23,6 +23,7 @@ mod preflight;
 mod repeats;
 
 pub mod arguments;
+mod change;
 mod coercion;
 mod gate;
 pub mod hooks;

@@ -1,7 +1,8 @@
 //! The hooks around turns and model calls.
 
-use crate::hooks::{HookChain, Member, Silence, TurnAbort};
-use crate::trace::HookEffect;
+use crate::change;
+use crate::hooks::{About, HookChain, Member, Silence, TurnAbort};
+use crate::trace::{FieldChange, HookEffect};
 use crate::transcript::is_sound;
 use capstan_ports::hook::HookContext;
 use capstan_ports::{
@@ -19,13 +20,27 @@ impl HookChain {
     ) -> Result<Option<Arc<Message>>, TurnAbort> {
         const STAGE: HookStage = HookStage::BeforeTurn;
         let mut changed = None;
-        for member in self.members(STAGE).iter().filter(|member| member.is_on()) {
+        let mut members = self.members(STAGE).iter();
+        while let Some(member) = members.next() {
+            if !self.is_asked(member, About::stage(STAGE)) {
+                continue;
+            }
             let current = changed.as_ref().unwrap_or(input);
-            let answer = self.ask(member, member.hook.before_turn(context, current)).await;
-            match self.verdict(member, STAGE, answer)? {
-                Some(message @ (Message::User(_) | Message::Custom(_))) => changed = Some(Arc::new(message)),
-                Some(other) => self.refuse(member, STAGE, format!("a {} message is no input", other.role())),
-                None => {}
+            let (answer, took) = self.ask(member, member.hook.before_turn(context, current)).await;
+            let about = About::stage(STAGE).took(took);
+            match self.verdict(member, about, answer) {
+                Ok(Some(message @ (Message::User(_) | Message::Custom(_)))) => {
+                    self.changed(member, about, || change::of_content(current.content(), message.content()));
+                    changed = Some(Arc::new(message));
+                }
+                Ok(Some(other)) => {
+                    self.refuse(member, about, format!("a {} message is no input", other.role()));
+                }
+                Ok(None) => {}
+                Err(abort) => {
+                    self.decided(member, members.as_slice(), about);
+                    return Err(abort);
+                }
             }
         }
         Ok(changed)
@@ -39,19 +54,31 @@ impl HookChain {
     ) -> Result<Option<Vec<Arc<Message>>>, TurnAbort> {
         const STAGE: HookStage = HookStage::BeforeModel;
         let mut changed: Option<Vec<Arc<Message>>> = None;
-        for member in self.members(STAGE).iter().filter(|member| member.is_on()) {
+        let mut members = self.members(STAGE).iter();
+        while let Some(member) = members.next() {
+            if !self.is_asked(member, About::stage(STAGE)) {
+                continue;
+            }
             let current = changed.as_deref().unwrap_or(messages);
-            let answer = self.ask(member, member.hook.before_model(context, current)).await;
-            match self.verdict(member, STAGE, answer)? {
-                Some(list) if list.is_empty() => {
-                    self.refuse(member, STAGE, "an empty list cannot be sent".to_owned());
+            let (answer, took) = self.ask(member, member.hook.before_model(context, current)).await;
+            let about = About::stage(STAGE).took(took);
+            match self.verdict(member, about, answer) {
+                Ok(Some(list)) if list.is_empty() => {
+                    self.refuse(member, about, "an empty list cannot be sent".to_owned());
                 }
-                Some(list) if is_sound(&list) => changed = Some(list),
-                Some(_) => {
+                Ok(Some(list)) if is_sound(&list) => {
+                    self.changed(member, about, || change::of_length("messages", current.len(), list.len()));
+                    changed = Some(list);
+                }
+                Ok(Some(_)) => {
                     let text = "in its list a call lacks its result, or a result its call";
-                    self.refuse(member, STAGE, text.to_owned());
+                    self.refuse(member, about, text.to_owned());
                 }
-                None => {}
+                Ok(None) => {}
+                Err(abort) => {
+                    self.decided(member, members.as_slice(), about);
+                    return Err(abort);
+                }
             }
         }
         Ok(changed)
@@ -66,10 +93,14 @@ impl HookChain {
     ) -> Result<(), TurnAbort> {
         const STAGE: HookStage = HookStage::AfterModel;
         let mut ended = Ok(());
-        for member in self.members(STAGE).iter().rev().filter(|member| member.is_on()) {
-            let said = self.ask(member, member.hook.after_model(context, answer)).await;
-            match self.verdict(member, STAGE, said) {
-                Ok(Some(rewritten)) => answer.content = rewritten.content,
+        for member in self.asked(STAGE) {
+            let (said, took) = self.ask(member, member.hook.after_model(context, answer)).await;
+            let about = About::stage(STAGE).took(took);
+            match self.verdict(member, about, said) {
+                Ok(Some(rewritten)) => {
+                    self.changed(member, about, || change::of_content(&answer.content, &rewritten.content));
+                    answer.content = rewritten.content;
+                }
                 Ok(None) => {}
                 Err(abort) => ended = ended.and(Err(abort)),
             }
@@ -80,85 +111,93 @@ impl HookChain {
     /// Tells that a model call failed for good.
     pub(crate) async fn model_error(&self, context: &HookContext, failure: &Failure) {
         const STAGE: HookStage = HookStage::ModelError;
-        for member in self.members(STAGE).iter().rev().filter(|member| member.is_on()) {
-            let told = self.ask(member, member.hook.model_error(context, failure)).await;
-            self.told(member, STAGE, "", told);
+        for member in self.asked(STAGE) {
+            let (told, took) = self.ask(member, member.hook.model_error(context, failure)).await;
+            self.told(member, About::stage(STAGE).took(took), told);
         }
     }
 
     /// Tells that a turn ended well.
     pub(crate) async fn after_turn(&self, context: &HookContext, answer: &Message, results: &[Arc<Message>]) {
         const STAGE: HookStage = HookStage::AfterTurn;
-        for member in self.members(STAGE).iter().rev().filter(|member| member.is_on()) {
-            let told = self.ask(member, member.hook.after_turn(context, answer, results)).await;
-            self.told(member, STAGE, "", told);
+        for member in self.asked(STAGE) {
+            let (told, took) = self.ask(member, member.hook.after_turn(context, answer, results)).await;
+            self.told(member, About::stage(STAGE).took(took), told);
         }
     }
 
     /// Tells that a turn failed.
     pub(crate) async fn turn_error(&self, context: &HookContext, failure: &Failure) {
         const STAGE: HookStage = HookStage::TurnError;
-        for member in self.members(STAGE).iter().rev().filter(|member| member.is_on()) {
-            let told = self.ask(member, member.hook.turn_error(context, failure)).await;
-            self.told(member, STAGE, "", told);
+        for member in self.asked(STAGE) {
+            let (told, took) = self.ask(member, member.hook.turn_error(context, failure)).await;
+            self.told(member, About::stage(STAGE).took(took), told);
         }
     }
 
     /// Tells that a step of a plan changed its status.
     pub async fn plan_step(&self, context: &HookContext, step: u32, status: &PlanStepStatus) {
         const STAGE: HookStage = HookStage::PlanStep;
-        for member in self.members(STAGE).iter().rev().filter(|member| member.is_on()) {
-            let told = self.ask(member, member.hook.plan_step(context, step, status)).await;
-            self.told(member, STAGE, "", told);
+        for member in self.asked(STAGE) {
+            let (told, took) = self.ask(member, member.hook.plan_step(context, step, status)).await;
+            self.told(member, About::stage(STAGE).took(took), told);
         }
     }
 
     /// Tells what happened to a session.
     pub async fn session_lifecycle(&self, session: &SessionId, event: SessionLifecycle) {
         const STAGE: HookStage = HookStage::SessionLifecycle;
-        for member in self.members(STAGE).iter().rev().filter(|member| member.is_on()) {
-            let told = self.ask(member, member.hook.session_lifecycle(session, event)).await;
-            self.told(member, STAGE, "", told);
+        for member in self.asked(STAGE) {
+            let (told, took) = self.ask(member, member.hook.session_lifecycle(session, event)).await;
+            self.told(member, About::stage(STAGE).took(took), told);
         }
     }
 
-    /// What a rewriter wants in place of its subject. A failure leaves it as it is.
+    /// The hooks to be asked at a stage that runs in reverse.
+    fn asked(&self, stage: HookStage) -> impl Iterator<Item = &Member> {
+        let members = self.members(stage).iter().rev();
+        members.filter(move |member| self.is_asked(member, About::stage(stage)))
+    }
+
+    /// What a rewriter wants in place of its subject; the caller judges and records it. A failure leaves the subject as it
+    /// is.
     fn verdict<T>(
         &self,
         member: &Member,
-        stage: HookStage,
+        about: About<'_>,
         answer: Result<Verdict<T>, Silence>,
     ) -> Result<Option<T>, TurnAbort> {
         match answer {
             Ok(Verdict::Proceed) => {
-                self.record(member, stage, "", || HookEffect::Passed);
+                self.record(member, about, || HookEffect::Passed);
                 Ok(None)
             }
-            Ok(Verdict::Rewrite(rewritten)) => {
-                self.record(member, stage, "", || HookEffect::Changed);
-                Ok(Some(rewritten))
-            }
+            Ok(Verdict::Rewrite(rewritten)) => Ok(Some(rewritten)),
             Ok(Verdict::Abort(reason))
             | Err(Silence::Said(HookError::Aborted { reason } | HookError::Deferred { reason })) => {
-                self.record(member, stage, "", || HookEffect::Aborted(reason.clone()));
+                self.record(member, about, || HookEffect::Aborted(reason.clone()));
                 Err(TurnAbort { hook: member.hook.name().to_owned(), reason })
             }
             Err(silence) => {
-                self.report(member, stage, "", silence);
+                self.report(member, about, silence);
                 Ok(None)
             }
         }
     }
 
-    fn refuse(&self, member: &Member, stage: HookStage, message: String) {
-        let (hook, source) = (member.hook.name().to_owned(), None);
-        self.report(member, stage, "", Silence::Said(HookError::Failed { hook, message, source }));
+    fn changed(&self, member: &Member, about: About<'_>, change: impl FnOnce() -> FieldChange) {
+        self.record(member, about, || HookEffect::Changed(vec![change()]));
     }
 
-    pub(crate) fn told(&self, member: &Member, stage: HookStage, call: &str, told: Result<(), Silence>) {
+    fn refuse(&self, member: &Member, about: About<'_>, message: String) {
+        let (hook, source) = (member.hook.name().to_owned(), None);
+        self.report(member, about, Silence::Said(HookError::Failed { hook, message, source }));
+    }
+
+    pub(crate) fn told(&self, member: &Member, about: About<'_>, told: Result<(), Silence>) {
         match told {
-            Ok(()) => self.record(member, stage, call, || HookEffect::Passed),
-            Err(silence) => self.report(member, stage, call, silence),
+            Ok(()) => self.record(member, about, || HookEffect::Passed),
+            Err(silence) => self.report(member, about, silence),
         }
     }
 }

@@ -6,8 +6,8 @@ use crate::home::Home;
 use crate::screen::{self, BOLD, DIM, WARN, visible};
 use anyhow::{Result, bail};
 use capstan_engine::can_enforce;
-use capstan_policy::Grants;
 use capstan_policy::directory::{check_reach, resolve};
+use capstan_policy::{Grants, Places};
 use capstan_ports::extension::Capability;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -49,19 +49,7 @@ pub(crate) fn grantable(about: &About, home: &Home) -> Result<BTreeSet<Capabilit
     let mut grantable = BTreeSet::new();
     for request in &about.descriptor.requests {
         let capability = &request.capability;
-        let possible = match capability {
-            Capability::Directory { path, access } => resolve(path, *access, &places)
-                .and_then(|directory| {
-                    let real = directory.host.canonicalize().unwrap_or(directory.host);
-                    check_reach(path, &real, &places)
-                })
-                .map_err(anyhow::Error::new),
-            other if can_enforce(other) => Ok(()),
-            other => Err(anyhow::anyhow!(
-                "this version cannot enforce the grant to {other}, so it does not give it"
-            )),
-        };
-        match possible {
+        match possible(capability, &places) {
             Ok(()) => {
                 grantable.insert(capability.clone());
             }
@@ -72,6 +60,20 @@ pub(crate) fn grantable(about: &About, home: &Home) -> Result<BTreeSet<Capabilit
         }
     }
     Ok(grantable)
+}
+
+/// Whether a capability can be granted, as far as this machine and this version are concerned.
+pub(crate) fn possible(capability: &Capability, places: &Places) -> Result<()> {
+    match capability {
+        Capability::Directory { path, access } => resolve(path, *access, places)
+            .and_then(|directory| {
+                let real = directory.host.canonicalize().unwrap_or(directory.host);
+                check_reach(path, &real, places)
+            })
+            .map_err(anyhow::Error::new),
+        other if can_enforce(other) => Ok(()),
+        other => bail!("this version cannot enforce the grant to {other}, so it does not give it"),
+    }
 }
 
 /// Grants everything that an extension asks for and can be given, to these bytes.

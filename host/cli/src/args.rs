@@ -1,5 +1,8 @@
 //! The command line.
 
+mod authors;
+
+pub(crate) use authors::{ExtensionKind, Language, NewOptions, RunOptions, TestOptions};
 use capstan_policy::PermissionMode;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -35,6 +38,14 @@ pub(crate) struct Args {
 
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+}
+
+impl Args {
+    /// How much is said on stderr. Somebody who tries out one extension wants to see what it logs.
+    pub(crate) fn verbosity(&self) -> u8 {
+        let tries_out = matches!(self.command, Some(Command::Ext(ExtCommand::Run(_))));
+        self.verbose.max(u8::from(tries_out))
+    }
 }
 
 /// How a session is put together.
@@ -88,6 +99,9 @@ pub(crate) enum Command {
     /// Extensions: what is there, what they ask for, what they may do
     #[command(subcommand)]
     Ext(ExtCommand),
+    /// Credentials that the host puts into requests of extensions; extensions never see them
+    #[command(subcommand)]
+    Secret(SecretCommand),
     /// Check the installation and say what is wrong
     Doctor,
     /// Run the whole machine once on a scripted model: no account, no key
@@ -114,11 +128,31 @@ pub(crate) enum ExtCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Say which hooks are asked in which order, or why each did or did not run and what it changed
+    Explain {
+        /// Only this extension
+        name: Option<String>,
+        /// What happened in the last run that ended, of whichever session
+        #[arg(long)]
+        last: bool,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Check files, or all installed extensions; fails if any has a problem
     Check {
         /// `.wasm` files; none: everything installed
         files: Vec<PathBuf>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
+    /// Call one component once in the real sandbox: no model, no session, only what the flags grant
+    Run(RunOptions),
+    /// Run the recorded cases of an extension in the real sandbox
+    Test(TestOptions),
+    /// Begin a new extension: a project that builds, with a test and a recorded case
+    New(NewOptions),
     /// Build an extension from its source
     Build {
         /// The folder of its Cargo.toml
@@ -150,10 +184,27 @@ pub(crate) enum ExtCommand {
     },
 }
 
+/// `capstan secret …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum SecretCommand {
+    /// Store a secret; its value is read from stdin, without showing it on a terminal
+    Set {
+        /// The name that extensions know it by
+        name: String,
+    },
+    /// List the names of stored secrets
+    List,
+    /// Forget a secret
+    Remove {
+        /// Its name
+        name: String,
+    },
+}
+
 /// `capstan demo`
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoOptions {
-    /// The folder with `repo-map.wasm` and `command-guard.wasm`; default: your extension folder
+    /// The folder with `repo-map.wasm`, `command-guard.wasm` and `default-arguments.wasm`; default: your extension folder
     #[arg(long, value_name = "DIR")]
     pub(crate) extensions: Option<PathBuf>,
 }

@@ -6,9 +6,10 @@ use crate::commands::Commands;
 use crate::config::{self, Config};
 use crate::home::Home;
 use crate::permit::{Permits, Person};
-use crate::{model, print, roles, roster, screen, usage};
+use crate::{model, print, roles, roster, screen, secrets, usage};
 use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
+use capstan_agent::trace::HookTrace;
 use capstan_agent::{AgentLoopConfig, AgentSession, Observers, RetryEvent, SessionFacts, ToolRegistry};
 use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
@@ -38,6 +39,8 @@ pub(crate) struct Composed {
     pub(crate) header: Header,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) catalog: Catalog,
+    /// What hooks do.
+    pub(crate) trace: Arc<HookTrace>,
     pub(crate) commands: Commands,
 }
 
@@ -88,10 +91,12 @@ pub(crate) async fn assemble(
         model: Some(model.clone()),
         session_memory: Some(facts.clone()),
         events: Some(observers.clone()),
+        secrets: secrets::load(home)?,
         ..Services::default()
     };
     let catalog = extensions(home, config, grants, setup, &services).await?;
-    let extensions = roster::extensions(home, config, &catalog, programs)?;
+    let trace = Arc::new(HookTrace::default());
+    let extensions = roster::extensions(home, config, &catalog, programs)?.with_trace(trace.clone());
     let tools = tools(home, setup, commands)?;
     let (log, header) = open_log(home, plan.which)?;
 
@@ -123,7 +128,7 @@ pub(crate) async fn assemble(
     }
     opened.session.agent().set_system_prompt(prompt(home, setup, &opened.tools));
     warm_up(&catalog);
-    Ok(Composed { session: opened.session, header, model, catalog, commands })
+    Ok(Composed { session: opened.session, header, model, catalog, trace, commands })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.

@@ -109,6 +109,12 @@ impl Config {
         serde_json::to_value(table).with_context(|| format!("[extension.{id}] has no JSON form"))
     }
 
+    /// The same with a table for an extension, in place of one that was there.
+    pub(crate) fn with_extension(mut self, id: &str, table: toml::Table) -> Self {
+        self.extensions.insert(id.to_owned(), table);
+        self
+    }
+
     fn merge(&mut self, path: &Path) -> Result<()> {
         let Some(text) = read_if_there(path)? else { return Ok(()) };
         let file: File = toml::from_str(&text).with_context(|| format!("{} is not valid", path.display()))?;

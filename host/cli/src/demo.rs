@@ -1,6 +1,6 @@
 //! `capstan demo`: the whole machine once, with no account and no key.
 //!
-//! Everything is the product's own: the agent loop, the session file, the HTTP client, the sandbox and two real extensions.
+//! Everything is the product's own: the agent loop, the session file, the HTTP client, the sandbox and three real extensions.
 //! Only the model is scripted, behind a server on the loopback interface. Nothing of the user's configuration is read or
 //! changed, and no command can run: the command runtime of this session has none.
 
@@ -9,11 +9,13 @@ mod steps;
 use crate::args::{DemoOptions, Setup};
 use crate::compose::{self, Plan, Which};
 use crate::config::Config;
+use crate::explain::Explanations;
 use crate::home::Home;
 use crate::screen::{self, BOLD, DIM, GOOD, visible};
 use crate::{approve, catalog, print};
 use anyhow::{Context, Result, bail, ensure};
 use async_trait::async_trait;
+use capstan_agent::trace::{HookEffect, HookRecord};
 use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
 use capstan_provider::scripted::server::ScriptedServer;
@@ -28,6 +30,9 @@ use tokio_util::sync::CancellationToken;
 
 /// What the scripted model tries.
 const DESTRUCTIVE: &str = "rm -rf --no-preserve-root /";
+
+/// How large the map may get, as the user of the demonstration has set it; the tool's own default is four times that.
+const MAP_BYTES: i64 = 4000;
 
 /// Runs the demonstration; fails if any part of it did not do what it should.
 pub(crate) async fn run(options: DemoOptions) -> Result<ExitCode> {
@@ -46,8 +51,9 @@ pub(crate) async fn run(options: DemoOptions) -> Result<ExitCode> {
     heading("1  A model over HTTP")?;
     let server = ScriptedServer::play(script()).await.context("no port on the loopback interface")?;
     say(&format!("scripted, OpenAI-compatible, at {}", server.base_url()))?;
-    let config =
-        Config::of_provider(ProviderConfig::new("demo", Api::OpenAiChat, server.base_url()), "demo/scripted");
+    let provider = ProviderConfig::new("demo", Api::OpenAiChat, server.base_url());
+    let config = Config::of_provider(provider, "demo/scripted")
+        .with_extension("default-arguments", default_arguments());
 
     heading("2  Extensions from a folder")?;
     let grants = grant(&home, &config).await?;
@@ -61,15 +67,40 @@ pub(crate) async fn run(options: DemoOptions) -> Result<ExitCode> {
     composed.session.agent().subscribe(steps.clone());
     let question = "What is in this project? Then clean up the disk.";
     screen::show(&format!("\n  {BOLD}user{BOLD:#}   {question}\n"))?;
-    print::turn(&composed.session, question.to_owned()).await?;
+    // Into the user's own place, where `capstan ext explain --last` looks; nothing else of the demonstration stays.
+    let explanations = Explanations::of(&user, &composed);
+    let turn = print::turn(&composed.session, question.to_owned()).await;
+    let rewritten = rewritten(&composed.trace.records());
+    print::kept(&explanations, turn)?;
 
     heading("4  What happened")?;
     report(&server, &steps, &commands, &home)?;
+    ensure!(rewritten, "default-arguments did not rewrite the call of repo_map");
+    good(&format!(
+        "default-arguments rewrote the call of repo_map to `max_bytes` {MAP_BYTES}; see it: capstan ext explain --last"
+    ))?;
     screen::show(&format!(
         "\n{GOOD}The demonstration did all of it.{GOOD:#} {DIM}Next: set CAPSTAN_MODEL and a key, put .wasm files into {}.{DIM:#}\n",
         user.extensions().display()
     ))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the user would write under `[extension.default-arguments.tools]`.
+fn default_arguments() -> toml::Table {
+    let repo_map = toml::Table::from_iter([("max_bytes".to_owned(), toml::Value::Integer(MAP_BYTES))]);
+    let tools = toml::Table::from_iter([("repo_map".to_owned(), toml::Value::Table(repo_map))]);
+    toml::Table::from_iter([("tools".to_owned(), toml::Value::Table(tools))])
+}
+
+/// Whether a hook added the argument to the call.
+fn rewritten(records: &[HookRecord]) -> bool {
+    records.iter().any(|record| match &record.effect {
+        HookEffect::Changed(changes) => {
+            record.tool == "repo_map" && changes.iter().any(|change| change.field == "max_bytes")
+        }
+        _ => false,
+    })
 }
 
 /// The model's part: look, misbehave, answer.
@@ -87,7 +118,7 @@ fn script() -> [Answer; 3] {
 fn bring_extensions(from: &Path, home: &Home) -> Result<()> {
     let to = home.extensions();
     std::fs::create_dir_all(&to)?;
-    for name in ["repo-map.wasm", "command-guard.wasm"] {
+    for name in ["repo-map.wasm", "command-guard.wasm", "default-arguments.wasm"] {
         let source = from.join(name);
         std::fs::copy(&source, to.join(name)).with_context(|| {
             format!(

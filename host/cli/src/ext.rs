@@ -1,20 +1,30 @@
 //! `capstan ext …`
 
+mod asked;
 mod build;
+mod cases;
+mod check;
+mod explain;
+mod new;
+mod record;
+mod run;
 mod show;
+mod test;
+mod trial;
 
 use crate::approve;
 use crate::args::ExtCommand;
 use crate::catalog::{self, Catalog, Found, State};
 use crate::config::{self, Config};
 use crate::home::Home;
-use crate::screen::{self, BAD, GOOD, visible};
+use crate::screen::{self, GOOD};
+use crate::secrets;
 use crate::usage::Ledger;
 use anyhow::{Context, Result, bail};
 use capstan_engine::{Sandbox, Services};
 use capstan_policy::Grants;
 use std::io::{BufRead, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Runs one of the commands.
@@ -30,7 +40,14 @@ pub(crate) async fn run(command: ExtCommand) -> Result<ExitCode> {
             }
         }
         ExtCommand::Inspect { extension, json } => inspect(home, &extension, json).await,
-        ExtCommand::Check { files } => check(home, &files).await,
+        ExtCommand::Explain { name, last, json } => {
+            let of = if last { explain::Of::LastRun } else { explain::Of::Now };
+            explain::run(home, name.as_deref(), of, json).await
+        }
+        ExtCommand::Check { files, json } => check::run(home, &files, json).await,
+        ExtCommand::Run(options) => run::run(home, options).await,
+        ExtCommand::Test(options) => test::run(home, options).await,
+        ExtCommand::New(options) => new::run(&home, &options),
         ExtCommand::Build { project, out, install } => build::run(&home, &project, out, install).await,
         ExtCommand::Allow { project: true, .. } => allow_project(&home),
         ExtCommand::Allow { name, yes, .. } => allow(home, name.as_deref().unwrap_or_default(), yes).await,
@@ -73,13 +90,6 @@ impl Place {
     }
 }
 
-/// A file that need not be installed.
-async fn inspect_file(sandbox: &Sandbox, path: &Path) -> Result<Found> {
-    let file = sandbox.inspect(path).await?;
-    let about = catalog::About::of(&file);
-    Ok(Found { path: path.to_owned(), state: State::Waiting { missing: Vec::new() }, about: Some(about) })
-}
-
 async fn inspect(home: Home, extension: &str, json: bool) -> Result<ExitCode> {
     let path = Path::new(extension);
     if path.extension().is_some_and(|ending| ending == "wasm") {
@@ -94,48 +104,6 @@ async fn inspect(home: Home, extension: &str, json: bool) -> Result<ExitCode> {
         bail!("{reason}");
     }
     show::inspected(&place.sandbox.inspect(&found.path).await?, Some((found, &place.grants)), json)
-}
-
-async fn check(home: Home, files: &[PathBuf]) -> Result<ExitCode> {
-    let mut problems = 0;
-    let mut report = |path: &Path, problem: Option<String>| {
-        let shown = screen::path(path);
-        match problem {
-            None => screen::show(&format!("{GOOD}ok{GOOD:#}  {shown}\n")),
-            Some(problem) => {
-                problems += 1;
-                screen::show(&format!("{BAD}bad{BAD:#} {shown}\n    {}\n", visible(&problem)))
-            }
-        }
-    };
-    if files.is_empty() {
-        for found in &Place::open(home).await?.catalog.found {
-            let problem = match &found.state {
-                State::Broken(reason) => Some(reason.clone()),
-                State::Active
-                | State::Waiting { .. }
-                | State::Modified { .. }
-                | State::Disabled
-                | State::UntrustedProject => None,
-            };
-            report(&found.path, problem)?;
-        }
-    } else {
-        let sandbox = catalog::sandbox(&home)?;
-        for path in files {
-            let checked = inspect_file(&sandbox, path).await;
-            let problem = match checked {
-                Ok(found) => found
-                    .about
-                    .as_ref()
-                    .and_then(|about| approve::grantable(about, &home).err())
-                    .map(|reason| screen::whole(&reason)),
-                Err(reason) => Some(screen::whole(&reason)),
-            };
-            report(path, problem)?;
-        }
-    }
-    Ok(if problems == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 async fn allow(home: Home, name: &str, yes: bool) -> Result<ExitCode> {
@@ -161,6 +129,7 @@ async fn allow(home: Home, name: &str, yes: bool) -> Result<ExitCode> {
         n => format!("{n} of {} granted", about.descriptor.requests.len()),
     };
     screen::note(&format!("{GOOD}allowed{GOOD:#} {name}: {what}"));
+    secrets::remind(&place.home, name, &granted)?;
     Ok(ExitCode::SUCCESS)
 }
 

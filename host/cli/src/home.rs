@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The directories of this user and this project.
 #[derive(Debug, Clone)]
 pub(crate) struct Home {
-    /// `config.toml`, `grants.toml`.
+    /// `config.toml`, `grants.toml`, `secrets.toml`.
     pub(crate) config: PathBuf,
     /// `extensions/`, `sessions/`, `cache.key`, the history of the prompt.
     pub(crate) data: PathBuf,
@@ -52,6 +52,11 @@ impl Home {
 
     pub(crate) fn grants_file(&self) -> PathBuf {
         self.config.join("grants.toml")
+    }
+
+    /// What the host puts into requests of extensions.
+    pub(crate) fn secrets_file(&self) -> PathBuf {
+        self.config.join("secrets.toml")
     }
 
     /// The user's extension folder.
@@ -105,6 +110,15 @@ fn canonical_or(path: &Path) -> PathBuf {
 
 /// Writes a file beside its place, flushes it and renames it there, so that a crash leaves the old one or the new one.
 pub(crate) fn write_private(path: &Path, text: &str) -> Result<()> {
+    write_beside(path, text, std::fs::File::sync_all)
+}
+
+/// The same without waiting for the device: for what is worth less than the wait.
+pub(crate) fn replace_private(path: &Path, text: &str) -> Result<()> {
+    write_beside(path, text, |_file| Ok(()))
+}
+
+fn write_beside(path: &Path, text: &str, flush: fn(&std::fs::File) -> std::io::Result<()>) -> Result<()> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
     let folder = path.parent().context("the path has no folder")?;
@@ -114,7 +128,7 @@ pub(crate) fn write_private(path: &Path, text: &str) -> Result<()> {
         let mut options = std::fs::OpenOptions::new();
         let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
         file.write_all(text.as_bytes())?;
-        file.sync_all()?;
+        flush(&file)?;
         std::fs::rename(&temporary, path)
     })();
     written.with_context(|| format!("{} cannot be written", path.display()))

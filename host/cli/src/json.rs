@@ -2,6 +2,7 @@
 //! what extensions report, and before the last line `extension_usage` for what each of them used.
 
 use crate::args::Args;
+use crate::explain::Explanations;
 use crate::home::Home;
 use crate::{compose, print, screen};
 use anyhow::Result;
@@ -22,11 +23,13 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let home = Home::find()?;
     let composed = compose::session(&home, &args.setup, print::plan(&args)).await?;
     screen::data(&format!("{}\n", composed.header.to_line()?))?;
+    let explanations = Explanations::of(&home, &composed);
     let observers = composed.session.agent().observers();
     observers.add(Arc::new(ExtensionLines));
     let lines = Lines { extensions: composed.catalog.active.clone(), observers };
     composed.session.agent().subscribe(Arc::new(lines));
-    let turn = print::turn(&composed.session, prompt).await?;
+    let turn = print::turn(&composed.session, prompt).await;
+    let turn = print::kept(&explanations, turn)?;
     composed.finish(&home).await;
     Ok(turn.exit_code())
 }

@@ -16,6 +16,7 @@ mod compose;
 mod config;
 mod demo;
 mod doctor;
+mod explain;
 mod ext;
 mod home;
 mod json;
@@ -27,6 +28,7 @@ mod repl;
 mod roles;
 mod roster;
 mod screen;
+mod secrets;
 mod usage;
 
 use args::{Args, Command, Mode};
@@ -36,7 +38,7 @@ use std::process::ExitCode;
 /// The program.
 pub fn main() -> ExitCode {
     let args = Args::parse();
-    log::start(args.verbose);
+    log::start(args.verbosity());
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(reason) => {
@@ -73,6 +75,7 @@ async fn on_a_worker(
 async fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
         Some(Command::Ext(command)) => ext::run(command).await,
+        Some(Command::Secret(command)) => secrets::run(&command),
         Some(Command::Doctor) => doctor::run().await,
         Some(Command::Demo(options)) => demo::run(options).await,
         None => match (&args.print, args.mode) {

@@ -2,6 +2,7 @@
 
 use crate::args::Args;
 use crate::compose::{self, Plan, Which};
+use crate::explain::Explanations;
 use crate::home::Home;
 use crate::screen;
 use anyhow::{Context, Result};
@@ -24,7 +25,9 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let prompt = prompt(&args)?;
     let home = Home::find()?;
     let composed = compose::session(&home, &args.setup, plan(&args)).await?;
-    let turn = turn(&composed.session, prompt).await?;
+    let explanations = Explanations::of(&home, &composed);
+    let turn = turn(&composed.session, prompt).await;
+    let turn = kept(&explanations, turn)?;
     if let Some(answer) = &turn.answer {
         let text = answer.text();
         if !text.is_empty() {
@@ -36,6 +39,12 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     }
     composed.finish(&home).await;
     Ok(turn.exit_code())
+}
+
+/// A turn, with what its hooks did on record, however it ended.
+pub(crate) fn kept(explanations: &Explanations, turn: Result<Turn>) -> Result<Turn> {
+    explanations.keep();
+    turn
 }
 
 /// Tells hooks that the session is over, and the user what is left open in it.

@@ -11,10 +11,11 @@ use crate::args::{Args, Setup};
 use crate::commands::Input;
 use crate::compose::{self, Composed, Plan};
 use crate::config::Config;
+use crate::explain::Explanations;
 use crate::home::Home;
 use crate::permit::{Person, Reply};
 use crate::screen::{self, BOLD, DIM};
-use crate::{approve, catalog, config, print};
+use crate::{approve, catalog, config, print, secrets};
 use anyhow::Result;
 use capstan_agent::AgentSession;
 use capstan_engine::Services;
@@ -41,11 +42,12 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
         greet(&composed);
     }
     composed.session.agent().subscribe(Arc::new(Progress::default()));
+    let explanations = Explanations::of(&home, &composed);
     // A turn watches for the signal and so takes it from the system for good; from here on it is ours to heed.
     let mut terminate = print::terminate()?;
     loop {
         if terminal.is_interactive()
-            && let Some(turn) = settle(&composed.session, &*terminal).await?
+            && let Some(turn) = settle(&composed.session, &*terminal, &explanations).await?
         {
             terminal.restore();
             return Ok(turn.exit_code());
@@ -60,15 +62,17 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
         match line {
             Line::Text(text) if text.trim().is_empty() => {}
             Line::Text(text) => match composed.commands.read(&text) {
-                Input::Message(text) => match print::turn(&composed.session, text.to_owned()).await {
-                    Ok(turn) if turn.is_last() => {
-                        terminal.restore();
-                        return Ok(turn.exit_code());
+                Input::Message(text) => {
+                    match print::kept(&explanations, print::turn(&composed.session, text.to_owned()).await) {
+                        Ok(turn) if turn.is_last() => {
+                            terminal.restore();
+                            return Ok(turn.exit_code());
+                        }
+                        // How it ended is on the screen already; the session goes on.
+                        Ok(turn) => turn.report(),
+                        Err(error) => screen::complain(&error),
                     }
-                    // How it ended is on the screen already; the session goes on.
-                    Ok(turn) => turn.report(),
-                    Err(error) => screen::complain(&error),
-                },
+                }
                 Input::Command(named, arguments) => {
                     let id = composed.session.id();
                     if let Some(Stop::Terminate) =
@@ -91,7 +95,11 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
 }
 
 /// Asks about calls that a gate put off, and goes on with the answers. Answers a turn that is the session's last.
-async fn settle(session: &AgentSession, person: &dyn Person) -> Result<Option<print::Turn>> {
+async fn settle(
+    session: &AgentSession,
+    person: &dyn Person,
+    explanations: &Explanations,
+) -> Result<Option<print::Turn>> {
     // What is answered is gone from the list, also when its run failed; so this ends.
     for deferred in session.deferred() {
         let question = format!("was put off: {}\nRun it now?", deferred.reason);
@@ -100,7 +108,7 @@ async fn settle(session: &AgentSession, person: &dyn Person) -> Result<Option<pr
             Reply::Once | Reply::Always => print::drive(session, session.approve(id)).await,
             Reply::No => print::drive(session, session.deny(id, "The user said no.")).await,
         };
-        match turn {
+        match print::kept(explanations, turn) {
             Ok(turn) if turn.is_last() => return Ok(Some(turn)),
             Ok(turn) => turn.report(),
             Err(error) => screen::complain(&error),
@@ -140,7 +148,9 @@ async fn offer_grants(home: &Home, setup: &Setup, terminal: &Terminal) -> Result
         screen::note(&approve::card(found, about));
         match terminal.line("Allow this? [y/N] ").await? {
             Line::Text(answer) if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") => {
-                if let Err(error) = approve::allow(home, &mut grants, about) {
+                let allowed = approve::allow(home, &mut grants, about)
+                    .and_then(|granted| secrets::remind(home, about.descriptor.id.as_str(), &granted));
+                if let Err(error) = allowed {
                     screen::complain(&error);
                 }
             }

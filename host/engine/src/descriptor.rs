@@ -6,8 +6,8 @@ use crate::bindings::exports::capstan::extension::extension as wit;
 use crate::configuration;
 use crate::error::LoadProblem;
 use crate::import::printable;
-use capstan_policy::name;
 use capstan_policy::program::ProgramRule;
+use capstan_policy::{HttpRule, SecretBinding, name};
 use capstan_ports::extension::{
     Access, Capability, CapabilityRequest, CommandDeclaration, Descriptor, ExtensionId, FailureRule,
     HookDeclaration, HookStage, Lifetime, Power,
@@ -305,12 +305,31 @@ fn requests(raw: Vec<wit::Request>) -> Result<Vec<CapabilityRequest>, LoadProble
             let subject = format!("request to {}", printable(&capability.to_string(), 200));
             line(&subject, &capability.to_string())?;
             line(&format!("{subject}: reason"), &request.reason)?;
-            if let Capability::Process { program } = &capability {
-                ProgramRule::parse(program).map_err(|reason| bad(subject.clone(), reason))?;
-            }
+            grantable(&subject, &capability)?;
             Ok(CapabilityRequest { capability, reason: request.reason, required: request.required })
         })
         .collect()
+}
+
+/// Whether a request could be granted at all, so that the author hears of it and not the user.
+fn grantable(subject: &str, capability: &Capability) -> Result<(), LoadProblem> {
+    match capability {
+        Capability::Http { pattern, methods } => {
+            HttpRule::new(pattern, methods).map(drop).map_err(|reason| bad(subject, reason))
+        }
+        Capability::Secret { name, endpoint } => {
+            SecretBinding::new(name, endpoint).map(drop).map_err(|reason| bad(subject, reason))
+        }
+        Capability::Process { program } => {
+            ProgramRule::parse(program).map(drop).map_err(|reason| bad(subject, reason))
+        }
+        Capability::Directory { .. }
+        | Capability::Environment { .. }
+        | Capability::Model { .. }
+        | Capability::KeyValue { .. }
+        | Capability::SessionMemory
+        | Capability::Power { .. } => Ok(()),
+    }
 }
 
 fn capability(capability: wit::Capability) -> Capability {

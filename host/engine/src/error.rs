@@ -2,6 +2,8 @@
 
 use crate::abi::Interface;
 use capstan_policy::PolicyError;
+use capstan_policy::http::InvalidRule;
+use capstan_policy::secret::InvalidSecret;
 use capstan_ports::extension::Capability;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -100,7 +102,7 @@ pub enum LoadProblem {
         export: String,
     },
     /// Wants something that no host function provides.
-    #[error("it imports `{import}`, which this host does not provide; extensions may import {package} {version} and WASI 0.2 (no sockets)", package = crate::abi::PACKAGE, version = crate::abi::VERSION)]
+    #[error("it imports `{import}`, which this host does not provide; extensions may import {package} {version} and WASI 0.2 with wasi:http (no sockets)", package = crate::abi::PACKAGE, version = crate::abi::VERSION)]
     UnknownImport {
         /// The import's name.
         import: String,
@@ -142,6 +144,20 @@ pub enum LoadProblem {
         /// What is wrong with it.
         #[source]
         source: PolicyError,
+    },
+    /// A granted endpoint that cannot be given.
+    #[error("a grant of HTTP cannot be used: {source}; revoke it and allow the extension again")]
+    Endpoint {
+        /// What is wrong with it.
+        #[source]
+        source: InvalidRule,
+    },
+    /// A granted secret that cannot be given.
+    #[error("a grant of a secret cannot be used: {source}; revoke it and allow the extension again")]
+    Secret {
+        /// What is wrong with it.
+        #[source]
+        source: InvalidSecret,
     },
     /// A granted capability that nothing in this version would hold to its bounds.
     #[error(

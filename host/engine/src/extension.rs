@@ -77,6 +77,8 @@ pub fn can_enforce(capability: &Capability) -> bool {
     match capability {
         Capability::Directory { .. }
         | Capability::Environment { .. }
+        | Capability::Http { .. }
+        | Capability::Secret { .. }
         | Capability::Process { .. }
         | Capability::Model { .. }
         | Capability::KeyValue { .. }
@@ -88,7 +90,6 @@ pub fn can_enforce(capability: &Capability) -> bool {
             | Power::Compress
             | Power::Remember => true,
         },
-        Capability::Http { .. } | Capability::Secret { .. } => false,
     }
 }
 

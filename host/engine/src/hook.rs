@@ -125,6 +125,25 @@ impl Hook for ComponentHook {
         })
     }
 
+    fn switched_off(&self, stage: HookStage) -> Option<&str> {
+        let subscription = self.at(stage)?;
+        // What is closed by its failure goes on answering, with that failure. Observers have nothing to close.
+        let is_closed = match stage {
+            HookStage::BeforeToolCall => true,
+            HookStage::BeforeTurn
+            | HookStage::BeforeModel
+            | HookStage::AfterModel
+            | HookStage::AfterToolCall => subscription.on_failure == FailureRule::Closed,
+            HookStage::ModelError
+            | HookStage::ToolError
+            | HookStage::AfterTurn
+            | HookStage::TurnError
+            | HookStage::PlanStep
+            | HookStage::SessionLifecycle => false,
+        };
+        if is_closed { None } else { subscription.failed.get().map(String::as_str) }
+    }
+
     fn priority(&self, stage: HookStage) -> i32 {
         self.at(stage).map_or(0, |subscription| subscription.priority)
     }

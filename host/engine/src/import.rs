@@ -11,6 +11,7 @@ macro_rules! wasi {
 
 mod always;
 mod files;
+mod http;
 mod key_value;
 mod model;
 mod process;
@@ -18,6 +19,7 @@ mod session_memory;
 mod timers;
 
 pub(crate) use always::printable;
+pub(crate) use http::{BoundSecrets, HttpBudget};
 pub(crate) use model::Accounts;
 
 use crate::bindings;
@@ -34,6 +36,7 @@ pub(crate) fn linker(engine: &Engine) -> Result<Linker<State>, EngineError> {
     let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker).map_err(failed)?;
     files::add_to_linker(&mut linker).map_err(failed)?;
+    http::add_to_linker(&mut linker).map_err(failed)?;
     timers::add_to_linker(&mut linker).map_err(failed)?;
     bindings::Everything::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state).map_err(failed)?;
     Ok(linker)

@@ -3,6 +3,7 @@
 use crate::abi::{Interface, Named, VERSION, compatible};
 use crate::cache;
 use crate::call::{Code, failure};
+use crate::configuration;
 use crate::descriptor;
 use crate::error::{LoadError, LoadProblem};
 use crate::import::printable;
@@ -14,6 +15,7 @@ use capstan_ports::extension::{Descriptor, Digest};
 use capstan_ports::session::SessionId;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
@@ -49,6 +51,17 @@ pub struct Inspected {
     pub surface: Surface,
     /// Its compiled code, once somebody needed it.
     pub(crate) code: OnceCell<Arc<Code>>,
+}
+
+impl Inspected {
+    /// Whether a configuration table is one that it takes.
+    ///
+    /// # Errors
+    /// When the table does not fit the schema in the descriptor; the error names the places.
+    pub fn takes(&self, table: &Value) -> Result<(), LoadProblem> {
+        let descriptor = &self.surface.descriptor;
+        configuration::check(descriptor.id.as_str(), descriptor.config_schema.as_ref(), table)
+    }
 }
 
 impl Sandbox {
@@ -206,8 +219,8 @@ fn is_unknown_of_ours(name: &str) -> bool {
 type Names = (Vec<String>, BTreeSet<Interface>, Vec<String>);
 
 /// Host packages that the linker provides.
-const WASI: [&str; 6] =
-    ["wasi:cli", "wasi:io", "wasi:clocks", "wasi:filesystem", "wasi:random", "wasi:sockets"];
+const WASI: [&str; 7] =
+    ["wasi:cli", "wasi:io", "wasi:clocks", "wasi:filesystem", "wasi:random", "wasi:sockets", "wasi:http"];
 
 fn check_import(name: &str) -> Result<(), LoadProblem> {
     let unknown = || LoadProblem::UnknownImport { import: printable(name, 200) };

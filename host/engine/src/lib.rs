@@ -26,6 +26,7 @@ mod import;
 mod inspect;
 pub mod limits;
 mod machine;
+mod network;
 mod quota;
 mod reach;
 mod rights;
@@ -38,12 +39,16 @@ mod tool;
 mod usage;
 mod wasi;
 
+/// The version of the contract that this host speaks.
+pub const CONTRACT_VERSION: &str = abi::VERSION;
+
 pub use abi::Interface;
 pub use error::{CallError, EngineError, LoadError, LoadProblem};
 pub use extension::{Extension, ExtensionSettings, can_enforce};
 pub use inspect::{Inspected, Surface};
 pub use limits::{LimitChange, LimitError, LimitTable, Limits, Role};
 pub use machine::Allocation;
+pub use network::{Dialer, HttpLimits, Network, Resolver};
 pub use sandbox::{Sandbox, SandboxOptions};
 pub use services::{Secrets, Services};
 pub use usage::Usage;

@@ -3,9 +3,10 @@
 //! Made once, when the extension is put into force, so that no host function interprets a grant a second time.
 
 use crate::error::LoadProblem;
+use crate::import::BoundSecrets;
 use crate::wasi::World;
 use capstan_policy::program::ProgramRule;
-use capstan_policy::{Effective, ResolvedDirectory};
+use capstan_policy::{Effective, HttpRule, HttpRules, ResolvedDirectory, SecretBinding};
 use capstan_ports::extension::Capability;
 use std::collections::BTreeSet;
 
@@ -24,6 +25,10 @@ pub(crate) struct Rights {
     pub(crate) directories: Vec<ResolvedDirectory>,
     /// Names of granted variables: what programs may be handed.
     pub(crate) variables: BTreeSet<String>,
+    /// Which requests it may make.
+    pub(crate) http: HttpRules,
+    /// Which secrets go along with them.
+    pub(crate) secrets: BoundSecrets,
 }
 
 impl Rights {
@@ -43,7 +48,16 @@ impl Rights {
                     let rule = ProgramRule::parse(program).map_err(|source| LoadProblem::Grant { source })?;
                     rights.programs.push(rule);
                 }
-                Capability::Http { .. } | Capability::Secret { .. } => {}
+                Capability::Http { pattern, methods } => {
+                    let rule =
+                        HttpRule::new(pattern, methods).map_err(|source| LoadProblem::Endpoint { source })?;
+                    rights.http.push(rule);
+                }
+                Capability::Secret { name, endpoint } => {
+                    let binding = SecretBinding::new(name, endpoint)
+                        .map_err(|source| LoadProblem::Secret { source })?;
+                    rights.secrets.push(binding);
+                }
                 Capability::Environment { name } => {
                     rights.variables.insert(name.clone());
                 }

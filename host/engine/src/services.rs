@@ -3,11 +3,12 @@
 //! An extension reaches a service only through a host function that looks at its [`crate::rights::Rights`] first. Where the
 //! program around the engine lends none, the host function answers `failed` and says so.
 
+use crate::network::Network;
 use capstan_ports::{Model, ProgramRunner, SessionMemoryPort, StoragePort, TurnEventSink};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Services of the host. The default lends nothing.
+/// Services of the host. The default lends nothing but the network, which is reached with a grant only.
 #[derive(Clone, Default)]
 pub struct Services {
     /// Keeps what extensions keep of their own.
@@ -20,6 +21,8 @@ pub struct Services {
     pub session_memory: Option<Arc<dyn SessionMemoryPort>>,
     /// Hears events of extensions.
     pub events: Option<Arc<dyn TurnEventSink>>,
+    /// The way to the network, for extensions with a grant of HTTP.
+    pub network: Network,
     /// The user's secrets by name. They are put into requests by the host and never reach a guest.
     pub secrets: Secrets,
 }
@@ -56,6 +59,7 @@ impl std::fmt::Debug for Services {
             .field("model", &self.model.as_ref().map(|model| model.info().full_name()))
             .field("session_memory", &self.session_memory.is_some())
             .field("events", &self.events.is_some())
+            .field("network", &self.network)
             .field("secrets", &self.secrets)
             .finish()
     }

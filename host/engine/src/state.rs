@@ -1,6 +1,6 @@
 //! What a store holds while a guest runs: its WASI world, its limits, and the call that it serves.
 
-use crate::import::Accounts;
+use crate::import::{Accounts, HttpBudget};
 use crate::limits::{Limits, Role};
 use crate::quota::Quota;
 use crate::reach::Reach;
@@ -18,6 +18,7 @@ use wasmtime::ResourceLimiter;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::filesystem::Dir;
 use wasmtime_wasi::{WasiCtxView, WasiView};
+use wasmtime_wasi_http::WasiHttpCtx;
 
 /// Who is called: the same for all calls of an extension in force, and cheap to copy.
 #[derive(Clone)]
@@ -79,6 +80,8 @@ pub(crate) struct Scope {
     pub(crate) log_lines_left: u32,
     pub(crate) log_line_bytes: usize,
     pub(crate) log_lines_dropped: u32,
+    /// What is left of its share of the network.
+    pub(crate) http: HttpBudget,
     /// The first protected path that the guest tried to change.
     pub(crate) protected_path: Option<PathBuf>,
 }
@@ -96,6 +99,7 @@ impl Scope {
             log_lines_left: limits.log_lines,
             log_line_bytes: limits.log_line_bytes,
             log_lines_dropped: 0,
+            http: HttpBudget::default(),
             protected_path: None,
         }
     }
@@ -111,6 +115,7 @@ pub(crate) struct State {
     /// Built on first use for components that import no WASI; nothing in it is granted then.
     wasi: Option<Wasi>,
     table: ResourceTable,
+    http: WasiHttpCtx,
     pub(crate) limiter: Limiter,
     pub(crate) scope: Scope,
     pub(crate) captured: Captured,
@@ -128,6 +133,7 @@ impl State {
         Self {
             wasi,
             table,
+            http: WasiHttpCtx::new(),
             limiter: Limiter::new(limits, scope.identity.meter.clone()),
             scope,
             captured,
@@ -173,6 +179,11 @@ impl State {
     /// Whether this is the world of `describe` and of the deterministic roles.
     pub(crate) fn time_stands_still(&self) -> bool {
         self.wasi.as_ref().is_some_and(|wasi| wasi.time == Time::StandsStill)
+    }
+
+    /// What requests need: their settings, the table of resources, and the call that decides on them.
+    pub(crate) fn http_parts(&mut self) -> (&mut WasiHttpCtx, &mut ResourceTable, &mut Scope) {
+        (&mut self.http, &mut self.table, &mut self.scope)
     }
 
     /// The granted directories and their names in the guest.

@@ -4,11 +4,15 @@ use std::time::{Duration, Instant};
 
 /// Threads of this process that tick. A thread's name is cut at 15 bytes, which this one just fits.
 fn tickers() -> usize {
-    let named = |thread: std::io::Result<std::fs::DirEntry>| {
+    let ticks = |thread: std::io::Result<std::fs::DirEntry>| {
         let name = thread.and_then(|thread| std::fs::read_to_string(thread.path().join("comm")));
         name.is_ok_and(|name| name.trim() == "capstan-epoch")
     };
-    std::fs::read_dir("/proc/self/task").unwrap().map(named).filter(|ticks| *ticks).count()
+    std::fs::read_dir("/proc/self/task")
+        .into_iter()
+        .flatten()
+        .filter_map(|thread| ticks(thread).then_some(()))
+        .count()
 }
 
 // C15

@@ -157,8 +157,15 @@ pub trait Hook: Send + Sync {
     fn name(&self) -> &str;
 
     /// Whether this hook takes part in `stage`, and for the stages around a tool call, for this tool. For the other
-    /// stages it is asked once, when the chain is built.
+    /// stages it is asked once, when the chain is built. Around a tool call, `None` asks whether it takes part for any
+    /// tool at all, which only decides whether a person who asks is told that this tool was not among them.
     fn handles(&self, stage: HookStage, tool: Option<&str>) -> bool;
+
+    /// Why this hook is not to be asked at `stage` any more, if it switched itself off after a failure. A gate never does:
+    /// it goes on refusing.
+    fn switched_off(&self, _stage: HookStage) -> Option<&str> {
+        None
+    }
 
     /// Lower runs earlier (and later at the stages that run in reverse).
     fn priority(&self, _stage: HookStage) -> i32 {

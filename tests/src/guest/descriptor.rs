@@ -51,6 +51,10 @@ impl Hook {
 pub enum Request {
     /// Read-only files.
     Directory(String),
+    /// To read at an endpoint.
+    Http(String),
+    /// A secret of this name toward an endpoint.
+    Secret(String, String),
     /// Storage.
     KeyValue(u32),
     /// The power to rewrite arguments.
@@ -130,6 +134,8 @@ pub(super) fn encode(guest: &Guest, base: u32) -> (Vec<u8>, u32) {
         .map(|request| {
             let (case, payload) = match request {
                 Request::Directory(path) => (0, [layout.text(path), word(0), vec![0; 4]].concat()),
+                Request::Http(pattern) => (1, [layout.text(pattern), pair(base, 0)].concat()),
+                Request::Secret(name, endpoint) => (2, [layout.text(name), layout.text(endpoint)].concat()),
                 Request::KeyValue(bytes) => (6, [bytes.to_le_bytes().to_vec(), vec![0; 12]].concat()),
                 Request::RewriteArguments => (8, vec![0; 16]),
                 Request::Compress => (8, [word(3), vec![0; 12]].concat()),

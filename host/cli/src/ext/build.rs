@@ -4,6 +4,7 @@ use crate::catalog;
 use crate::home::Home;
 use crate::screen::{self, DIM, GOOD};
 use anyhow::{Context, Result};
+use capstan_builder::BuiltExtension;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -19,15 +20,7 @@ pub(super) async fn run(
         (false, Some(out)) => out,
         (false, None) => project.join("target").join("capstan"),
     };
-    std::fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
-    let (project, cache, folder) = (project.to_owned(), home.cache.clone(), out.clone());
-    let built = tokio::task::spawn_blocking(move || {
-        capstan_builder::build(&project, &cache, &folder, &|line| {
-            screen::note(&format!("{DIM}{line}{DIM:#}"))
-        })
-    })
-    .await
-    .context("the build was interrupted")??;
+    let built = component(home, project, &out).await?;
     // What was built must load; better to hear it now than at the next start.
     let inspected = catalog::sandbox(home)?.inspect(&built.wasm).await?;
     screen::note(&format!(
@@ -46,4 +39,16 @@ pub(super) async fn run(
     }
     screen::data(&format!("{}\n", built.wasm.display()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The component of a project, in a folder that is made if need be.
+pub(super) async fn component(home: &Home, project: &Path, out: &Path) -> Result<BuiltExtension> {
+    std::fs::create_dir_all(out).with_context(|| format!("{} cannot be made", out.display()))?;
+    let (project, cache, folder) = (project.to_owned(), home.cache.clone(), out.to_owned());
+    let built = tokio::task::spawn_blocking(move || {
+        capstan_builder::build(&project, &cache, &folder, &|line| {
+            screen::note(&format!("{DIM}{line}{DIM:#}"))
+        })
+    });
+    Ok(built.await.context("the build was interrupted")??)
 }

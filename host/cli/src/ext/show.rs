@@ -62,7 +62,7 @@ fn does(found: &Found) -> String {
     all.collect::<Vec<_>>().join(", ")
 }
 
-fn stage_name(stage: &capstan_ports::HookStage) -> String {
+pub(super) fn stage_name(stage: &capstan_ports::HookStage) -> String {
     // The serialized name is the contract's.
     match serde_json::to_value(stage) {
         Ok(Value::String(name)) => name,

@@ -9,6 +9,7 @@
 
 mod files;
 mod fill;
+mod http;
 mod machine;
 mod step;
 

@@ -1,7 +1,7 @@
 //! The steps, and which code runs each.
 
 use crate::fill::{self, Way};
-use crate::{files, machine};
+use crate::{files, http, machine};
 use capstan_sdk::prelude::*;
 use serde_json::{Value, json};
 
@@ -88,6 +88,10 @@ pub(crate) enum Step {
     Bind { port: u16 },
     /// Looks a name up.
     Resolve { name: String },
+    /// Makes an HTTP request and reads the answer.
+    Http { request: http::Request },
+    /// Makes a request several times before any answer is read.
+    HttpMany { request: http::Request, times: u32 },
     /// Prints `text` over and over until `bytes` are written.
     Print { to: Stream, text: String, bytes: usize },
     /// Writes log lines.
@@ -167,6 +171,8 @@ pub(crate) fn run(step: Step, call: &Call) -> Result<Value, String> {
         Step::Connect { ip, port } => machine::connect(ip, port),
         Step::Bind { port } => machine::bind(port),
         Step::Resolve { name } => machine::resolve(&name),
+        Step::Http { request } => http::send(&request),
+        Step::HttpMany { request, times } => Ok(http::send_many(&request, times)),
         Step::Print { to, text, bytes } => machine::print(to, &text, bytes),
         Step::Log { text, lines } => {
             (0..lines).for_each(|line| log::info!("{line} {text}"));

@@ -1,0 +1,198 @@
+//! `capstan ext test`: the recorded cases of an extension, each in the real sandbox with a workspace of its own.
+
+use super::cases::{Ask, Case, Cases, Outcome};
+use super::trial::{self, Failure, Given};
+use super::{asked, build, record};
+use crate::args::TestOptions;
+use crate::catalog;
+use crate::home::Home;
+use crate::screen::{self, BAD, DIM, GOOD, visible};
+use anyhow::{Context, Result, bail, ensure};
+use capstan_engine::Sandbox;
+use capstan_policy::Places;
+use capstan_ports::tool::NoProgress;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// A component and the file of its cases.
+struct Suite {
+    wasm: PathBuf,
+    cases: PathBuf,
+}
+
+/// Runs all cases: 0 if each came out as expected.
+pub(super) async fn run(home: Home, options: TestOptions) -> Result<ExitCode> {
+    let suites = suites(&home, &options).await?;
+    let sandbox = catalog::sandbox(&home)?;
+    let mut reports = Vec::new();
+    let (mut passed, mut failed, mut recorded) = (0, 0, 0);
+    for suite in &suites {
+        let text = std::fs::read_to_string(&suite.cases)
+            .with_context(|| format!("{} cannot be read", suite.cases.display()))?;
+        let unusable = || format!("{} is no file of cases", suite.cases.display());
+        let cases = Cases::parse(&text).with_context(unusable)?;
+        // Compiled once, so that the first case shows its own time.
+        sandbox.inspect(&suite.wasm).await?;
+        let mut outcomes = Vec::new();
+        for (at, case) in cases.cases.iter().enumerate() {
+            let began = Instant::now();
+            let (misses, outcome) = judge(&sandbox, &suite.wasm, case).await?;
+            let took = began.elapsed();
+            let to_record = outcome.filter(|_| options.update && !misses.is_empty());
+            let is_recorded = to_record.is_some();
+            outcomes.extend(to_record.map(|outcome| (at, outcome.as_expectation())));
+            let (style, word) = match (misses.is_empty(), is_recorded) {
+                (true, _) => {
+                    passed += 1;
+                    (GOOD, "ok")
+                }
+                (false, true) => {
+                    recorded += 1;
+                    (GOOD, "recorded")
+                }
+                (false, false) => {
+                    failed += 1;
+                    (BAD, "FAILED")
+                }
+            };
+            if options.json {
+                reports.push(json!({
+                    "file": suite.cases, "case": case.name, "state": word.to_lowercase(), "problems": misses,
+                    "took_us": u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+                }));
+                continue;
+            }
+            screen::show(&format!(
+                "{style}{word}{style:#}  {} {DIM}{:.1} ms{DIM:#}\n",
+                visible(&case.name),
+                took.as_secs_f64() * 1000.0
+            ))?;
+            for miss in misses.iter().filter(|_| !is_recorded) {
+                screen::show(&format!("    {}\n", visible(miss).replace('\n', "\n    ")))?;
+            }
+        }
+        if !outcomes.is_empty() {
+            let text = record::recorded(&text, &outcomes).with_context(|| {
+                format!("{} cannot be updated; write the expectation by hand", suite.cases.display())
+            })?;
+            std::fs::write(&suite.cases, text)
+                .with_context(|| format!("{} cannot be written", suite.cases.display()))?;
+        }
+    }
+    if options.json {
+        screen::data(&format!("{}\n", serde_json::to_string_pretty(&reports)?))?;
+    } else {
+        let more = if recorded > 0 { format!(", {recorded} recorded") } else { String::new() };
+        screen::show(&format!("{passed} passed, {failed} failed{more}\n"))?;
+    }
+    if failed > 0 && !options.update {
+        screen::note("If what came out is right, record it: capstan ext test --update");
+    }
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What does not hold of a case, and what came out if it could be asked at all.
+async fn judge(sandbox: &Sandbox, wasm: &Path, case: &Case) -> Result<(Vec<String>, Option<Outcome>)> {
+    let place = tempfile::tempdir().context("there is no temporary folder for the workspace")?;
+    let root = place.path().canonicalize()?;
+    let places =
+        Places { workspace: root.join("workspace"), home: Some(root.join("home")), protected: Vec::new() };
+    std::fs::create_dir(&places.workspace)?;
+    std::fs::create_dir(root.join("home"))?;
+    let workspace = places.workspace.clone();
+    let outcome = match ask(sandbox, wasm, case, places, root.join("storage")).await {
+        Ok(outcome) => outcome,
+        // The case itself is wrong, or cannot be set up; there is nothing to record.
+        Err(error) => return Ok((vec![screen::whole(&error)], None)),
+    };
+    let misses = match &case.expect {
+        Some(expect) => expect.misses(&outcome, &workspace),
+        None => vec!["it has no [case.expect]; --update records one".to_owned()],
+    };
+    Ok((misses, Some(outcome)))
+}
+
+async fn ask(
+    sandbox: &Sandbox,
+    wasm: &Path,
+    case: &Case,
+    places: Places,
+    storage: PathBuf,
+) -> Result<Outcome> {
+    let what = case.ask()?;
+    case.furnish(&places.workspace)?;
+    let file = sandbox.inspect(wasm).await?;
+    // That a table is refused is something to test.
+    if let Err(problem) = file.takes(&case.config) {
+        return Ok(Outcome::Failure(problem.to_string()));
+    }
+    let (allow, config) = (case.allow.clone(), case.config.clone());
+    let given = Given { allow, workspace: None, places, config, storage, limits: Arc::default() };
+    let extension = trial::put_in_force(sandbox, file, given)?;
+    // A test must give the same anywhere, and must not touch what is not its own.
+    let elsewhere = extension.effective().iter().find(|capability| !trial::is_repeatable(capability));
+    if let Some(capability) = elsewhere {
+        bail!("a case can grant only folders of its own workspace, not to {capability}");
+    }
+    let cancel = CancellationToken::new();
+    Ok(match what {
+        Ask::Tool(tool, arguments) => {
+            let called = trial::call_tool(&extension, tool, arguments, Arc::new(NoProgress), &cancel);
+            match called.await? {
+                Ok(outcome) => Outcome::Result(outcome),
+                Err(Failure(text)) => Outcome::Failure(text),
+            }
+        }
+        Ask::Hook(stage, question) => {
+            match asked::ask(&extension, asked::stage(stage)?, *question, &cancel).await? {
+                Ok(verdict) => Outcome::Verdict(verdict),
+                Err(Failure(text)) => Outcome::Failure(text),
+            }
+        }
+    })
+}
+
+async fn suites(home: &Home, options: &TestOptions) -> Result<Vec<Suite>> {
+    let path = &options.path;
+    if path.join("Cargo.toml").is_file() {
+        let built = build::component(home, path, &path.join("target").join("capstan")).await?;
+        let beside = path.join(built.wasm.file_name().unwrap_or_default());
+        return one(built.wasm, options.cases.clone().unwrap_or_else(|| cases_of(&beside)));
+    }
+    if path.is_dir() && options.cases.is_none() {
+        let mut suites = Vec::new();
+        let entries =
+            std::fs::read_dir(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        for entry in entries {
+            let wasm = entry?.path();
+            if wasm.extension().is_some_and(|ending| ending == "wasm") && cases_of(&wasm).is_file() {
+                suites.push(Suite { cases: cases_of(&wasm), wasm });
+            }
+        }
+        ensure!(
+            !suites.is_empty(),
+            "{} holds neither a Cargo.toml nor a NAME.wasm with a NAME.cases.toml",
+            path.display()
+        );
+        suites.sort_by(|a, b| a.wasm.cmp(&b.wasm));
+        return Ok(suites);
+    }
+    one(path.clone(), options.cases.clone().unwrap_or_else(|| cases_of(path)))
+}
+
+fn one(wasm: PathBuf, cases: PathBuf) -> Result<Vec<Suite>> {
+    ensure!(
+        cases.is_file(),
+        "there are no cases: {} is not there. Write one, or name the file with --cases",
+        cases.display()
+    );
+    Ok(vec![Suite { wasm, cases }])
+}
+
+fn cases_of(wasm: &Path) -> PathBuf {
+    wasm.with_extension("cases.toml")
+}
