@@ -64,8 +64,8 @@ struct ExtensionLines;
 #[async_trait]
 impl ObserverPort for ExtensionLines {
     async fn on_event(&self, event: &TurnEvent) {
-        if let TurnEvent::Custom { source, label, data } = event {
-            line(&json!({"type": "extension_event", "extension": source, "label": label, "data": data}));
+        if let Some(reported) = event.extension_line() {
+            line(&reported);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::session::SessionId;
 use crate::tool::ToolOutcome;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
 
@@ -78,6 +78,17 @@ pub enum TurnEvent {
 }
 
 impl TurnEvent {
+    /// What an extension reports, as a line for programs and for components that watch:
+    /// `{"type": "extension_event", "extension": …, "label": …, "data": …}`. `None` for every other event.
+    pub fn extension_line(&self) -> Option<Value> {
+        match self {
+            Self::Custom { source, label, data } => {
+                Some(json!({ "type": "extension_event", "extension": source, "label": label, "data": data }))
+            }
+            _ => None,
+        }
+    }
+
     /// The event of an answer.
     pub fn response(message: AssistantMessage) -> Self {
         let usage = Some(message.usage.clone()).filter(|usage| *usage != Usage::default());

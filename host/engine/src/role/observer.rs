@@ -79,10 +79,10 @@ impl ObserverPort for ComponentObserver {
                 self.show(event).await;
                 *self.session.lock().unwrap_or_else(PoisonError::into_inner) = to.clone();
             }
-            TurnEvent::TurnCompleted
-            | TurnEvent::TurnFailed { .. }
-            | TurnEvent::ToolCallDeferred { .. }
-            | TurnEvent::Custom { .. } => self.show(event).await,
+            TurnEvent::Custom { .. } => self.show(&event.extension_line()).await,
+            TurnEvent::TurnCompleted | TurnEvent::TurnFailed { .. } | TurnEvent::ToolCallDeferred { .. } => {
+                self.show(event).await;
+            }
             // What a screen shows says these already: `agent_start`, `tool_execution_start` and `_end`, `message_end`.
             TurnEvent::TurnStarted
             | TurnEvent::ToolCallPending { .. }

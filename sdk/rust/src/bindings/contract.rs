@@ -2640,7 +2640,7 @@ pub mod capstan {
         pub mod events {
             #[allow(unused_unsafe, clippy::all)]
             /// `label`: `[a-z0-9-]{1,48}`, shown with the extension's id before it. `data`: JSON text, at most 64 KiB. Observers see it
-            /// as `custom`; without effect in observers, which would answer each other for ever, and in what runs without grants.
+            /// as `extension_event`; without effect in observers, which would answer each other for ever, and in what runs without grants.
             #[allow(async_fn_in_trait)]
             pub fn emit(label: &str, data: &str) -> () {
                 unsafe {
@@ -8880,10 +8880,10 @@ pub mod exports {
                 }
                 pub trait Guest {
                     /// One event as JSON text: an object with `type`. It is a line of `capstan --mode json` (`agent_start`, `turn_start`,
-                    /// `message_start`, `message_end`, `tool_execution_start`, `tool_execution_end`, `turn_end`, `agent_end`; not the partial
-                    /// `message_update` and `tool_execution_update`), or one of the turn's own events that have no line there:
-                    /// `session_redirect`, `tool_call_deferred`, `custom`, `turn_completed`, `turn_failed`. More may come, so pass over what
-                    /// you do not know. Events come in order, one at a time.
+                    /// `message_start`, `message_end`, `tool_execution_start`, `tool_execution_end`, `turn_end`, `agent_end`,
+                    /// `extension_event`; not the partial `message_update` and `tool_execution_update`), or one of the turn's own events that
+                    /// have no line there: `session_redirect`, `tool_call_deferred`, `turn_completed`, `turn_failed`. More may come, so pass
+                    /// over what you do not know. Events come in order, one at a time.
                     #[allow(async_fn_in_trait)]
                     fn run(event: _rt::String) -> ();
                 }
