@@ -405,7 +405,7 @@ async fn a_large_file_comes_in_pieces_and_ends_at_the_guests_memory() -> Result<
     Ok(())
 }
 
-// F17
+// F17, A18: the call ends in a trap while its files are open, and they are closed with its store.
 #[tokio::test]
 async fn open_files_are_counted_and_given_back() -> Result<()> {
     let place = place()?;

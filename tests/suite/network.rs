@@ -312,6 +312,28 @@ async fn redirects_go_back_to_the_guest_and_its_next_request_is_judged_anew() ->
     Ok(())
 }
 
+// M16
+#[tokio::test]
+async fn a_bomb_of_headers_is_an_error_of_the_guest_and_the_next_request_works() -> Result<()> {
+    let site = Site::saying("hello").await?;
+    let probe = probe(&[http(&site.endpoint(), &[])]).await?;
+    let url = format!("{}/", site.endpoint());
+    let many: Vec<_> = (0..20_000).map(|n| json!([format!("x-{n}"), "v"])).collect();
+    let large = json!([["x-large", "v".repeat(1 << 20)]]);
+    for headers in [Value::from(many), large] {
+        let outcome = probe.step(request("GET", &url, json!({ "headers": headers }))).await;
+        // Stopped at wasmtime's limit for fields, as an error or as the end of the call; never sent.
+        let refused = match &outcome {
+            Ok(outcome) => outcome.get("error").is_some(),
+            Err(_) => true,
+        };
+        assert!(refused, "{outcome:?}");
+        assert!(site.seen().is_empty());
+    }
+    assert!(probe.step(get(&url)).await?.get("ok").is_some());
+    Ok(())
+}
+
 // N8
 #[tokio::test]
 async fn headers_of_the_connection_and_line_breaks_are_refused_before_anything_is_sent() -> Result<()> {

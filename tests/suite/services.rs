@@ -6,10 +6,11 @@ mod programs;
 use anyhow::{Context, Result};
 use capstan_agent::{AgentLoopConfig, AgentSession, Observers, SessionFacts, ToolRegistry};
 use capstan_engine::Services;
-use capstan_ports::extension::Capability;
+use capstan_ports::extension::{Capability, ExtensionId};
 use capstan_ports::message::Usage;
 use capstan_ports::model::ModelErrorKind;
 use capstan_ports::session::SessionId;
+use capstan_ports::storage::{StorageError, StoragePort};
 use capstan_ports::{ObserverPort, TurnEvent};
 use capstan_provider::{Answer, ScriptedModel};
 use capstan_session::MemorySession;
@@ -236,6 +237,52 @@ async fn the_configuration_table_is_handed_over_and_held_to_its_schema() -> Resu
         let error = refused.err().context("must be refused")?.to_string();
         assert!(error.contains("[extension.services]"), "{error}");
     }
+    Ok(())
+}
+
+/// Breaks where a working one would look something up.
+struct Broken;
+
+#[async_trait::async_trait]
+#[allow(clippy::panic, reason = "that is what it is for")]
+impl StoragePort for Broken {
+    async fn get(&self, _owner: &ExtensionId, _key: &str) -> Result<Option<Vec<u8>>, StorageError> {
+        panic!("the disk is on fire")
+    }
+
+    async fn set(
+        &self,
+        _owner: &ExtensionId,
+        _key: &str,
+        _value: &[u8],
+        _quota: u64,
+    ) -> Result<(), StorageError> {
+        Ok(())
+    }
+
+    async fn remove(&self, _owner: &ExtensionId, _key: &str) -> Result<(), StorageError> {
+        Ok(())
+    }
+
+    async fn list_keys(&self, _owner: &ExtensionId, _prefix: &str) -> Result<Vec<String>, StorageError> {
+        Ok(Vec::new())
+    }
+}
+
+// A20
+#[tokio::test]
+async fn a_host_function_that_panics_costs_its_call_and_nothing_else() -> Result<()> {
+    let place = Place::new()?;
+    let services = Services { storage: Some(Arc::new(Broken)), ..Services::default() };
+    let guest = Guest::load(&place, services, &[room(100)]).await?;
+    for _ in 0..3 {
+        let failed = guest.step(json!({"do": "get", "key": "k"})).await;
+        let text = failed.err().context("must fail")?.to_string();
+        assert!(text.contains("the host broke") && text.contains("the disk is on fire"), "{text}");
+        // The same extension, and with it the same locks and slots.
+        assert_eq!(guest.step(json!({"do": "keys", "prefix": ""})).await?, json!({"ok": []}));
+    }
+    assert_eq!(guest.extension.usage().failures, 3);
     Ok(())
 }
 

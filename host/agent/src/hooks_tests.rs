@@ -84,6 +84,7 @@ async fn rewritten_arguments_are_validated_again_and_seen_by_later_gates() {
     assert_eq!(*seen.lock().unwrap(), [json!({"n": 40})]);
 }
 
+// reliability H8
 #[tokio::test]
 async fn hooks_run_by_priority_then_name_and_the_first_objection_decides() {
     let order = Arc::new(Mutex::new(Vec::new()));

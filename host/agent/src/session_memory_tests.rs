@@ -28,6 +28,7 @@ async fn sessions_do_not_see_each_others_facts() {
     assert_eq!(facts.get(&id("a_b"), "k").await.unwrap().as_deref(), Some("a_b's"));
 }
 
+// 004-064, 004-065
 #[tokio::test]
 async fn the_snapshot_is_the_same_for_any_order_of_setting() {
     let facts = SessionFacts::default();
@@ -38,6 +39,7 @@ async fn the_snapshot_is_the_same_for_any_order_of_setting() {
     assert_eq!(facts.snapshot(&id("s")).await.unwrap(), expected);
 }
 
+// 004-066
 #[tokio::test]
 async fn a_fact_can_neither_close_the_tag_nor_begin_a_line() {
     let facts = SessionFacts::default();

@@ -160,7 +160,7 @@ async fn a_result_that_cannot_be_recorded_ends_the_run_and_cancels_its_neighbour
     assert_eq!((recorder.count("agent_end"), model.sent().len()), (1, 1));
 }
 
-// 003-128
+// 003-128, reliability T8 (what is executed is the call that was put off, as it stands in the log), T9
 #[tokio::test]
 async fn a_deferred_call_can_be_approved_or_denied_later() {
     let puts_off =
@@ -183,6 +183,8 @@ async fn a_deferred_call_can_be_approved_or_denied_later() {
         assert_eq!(model.sent()[1], ["user hi", "asst +a", result]);
         assert_eq!(log.operations().contains(&"tool runs".to_owned()), approved);
         assert!(session.deferred().is_empty());
+        // An answer counts once, and for this session alone.
+        assert!(matches!(session.approve("a").await, Err(AgentError::NotDeferred { .. })));
         // The log keeps both, and a reopened session goes on with what was decided.
         let reopened = AgentSession::open(config(&ScriptedModel::new([])), log.clone()).unwrap();
         assert!(reopened.deferred().is_empty());

@@ -5,7 +5,6 @@ use crate::config;
 use crate::home::Home;
 use crate::screen::{self, BOLD, DIM, WARN, visible};
 use anyhow::{Result, bail};
-use capstan_engine::can_enforce;
 use capstan_policy::directory::{check_reach, resolve};
 use capstan_policy::{Grants, Places};
 use capstan_ports::extension::Capability;
@@ -62,7 +61,7 @@ pub(crate) fn grantable(about: &About, home: &Home) -> Result<BTreeSet<Capabilit
     Ok(grantable)
 }
 
-/// Whether a capability can be granted, as far as this machine and this version are concerned.
+/// Whether a capability can be granted, as far as this machine is concerned.
 pub(crate) fn possible(capability: &Capability, places: &Places) -> Result<()> {
     match capability {
         Capability::Directory { path, access } => resolve(path, *access, places)
@@ -71,8 +70,15 @@ pub(crate) fn possible(capability: &Capability, places: &Places) -> Result<()> {
                 check_reach(path, &real, places)
             })
             .map_err(anyhow::Error::new),
-        other if can_enforce(other) => Ok(()),
-        other => bail!("this version cannot enforce the grant to {other}, so it does not give it"),
+        // Out of form they are refused when the extension is loaded.
+        Capability::Environment { .. }
+        | Capability::Http { .. }
+        | Capability::Secret { .. }
+        | Capability::Process { .. }
+        | Capability::Model { .. }
+        | Capability::KeyValue { .. }
+        | Capability::SessionMemory
+        | Capability::Power { .. } => Ok(()),
     }
 }
 

@@ -12,7 +12,6 @@ use anyhow::{Context, Result};
 use capstan_engine::cache::CacheOptions;
 use capstan_engine::{
     Compiler, Extension, ExtensionSettings, Inspected, Interface, Sandbox, SandboxOptions, Services,
-    can_enforce,
 };
 use capstan_policy::{Effective, Grants, Source, Trust, name};
 use capstan_ports::extension::{Capability, CapabilityRequest, Descriptor, Digest};
@@ -295,12 +294,6 @@ impl Look<'_> {
         effective: Effective,
         memory: &Memory,
     ) -> Result<Extension> {
-        if let Some(capability) = effective.iter().find(|capability| !can_enforce(capability)) {
-            anyhow::bail!(
-                "{}: this version cannot enforce the grant to {capability}, so the extension stays off",
-                file.path.display()
-            );
-        }
         let config = self.config.extension(file.surface.descriptor.id.as_str())?;
         if let Some(extension) = memory.unchanged(&file.digest, &effective, &config, &self.config.limits) {
             return Ok(extension);

@@ -120,3 +120,7 @@ fn weight(value: &Value) -> usize {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "convert_tests.rs"]
+mod tests;

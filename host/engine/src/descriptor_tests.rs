@@ -126,3 +126,14 @@ fn a_hostile_filter_is_refused_by_its_length_or_matches_in_linear_time() {
     assert!(!matcher.is_match("a".repeat(64)));
     assert!(matcher.is_match(format!("{}b", "a".repeat(63))));
 }
+
+// reliability H7
+#[test]
+fn ten_thousand_hooks_are_refused_as_a_whole() {
+    let hooks = vec![hook(wit::Stage::BeforeToolCall, &["bash"]); 10_000];
+    let text = refusal(wit::Descriptor { hooks, ..raw() });
+    assert!(text.contains("it is listed twice"), "{text}");
+    let tools = vec!["bash"; 10_000];
+    let text = refusal(wit::Descriptor { hooks: vec![hook(wit::Stage::BeforeToolCall, &tools)], ..raw() });
+    assert!(text.contains("at most 128"), "{text}");
+}

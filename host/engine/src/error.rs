@@ -1,10 +1,10 @@
 //! What can go wrong while an extension is loaded, and while it is called.
 
 use crate::abi::Interface;
+use crate::import::printable;
 use capstan_policy::PolicyError;
 use capstan_policy::http::InvalidRule;
 use capstan_policy::secret::InvalidSecret;
-use capstan_ports::extension::Capability;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -196,14 +196,6 @@ pub enum LoadProblem {
         #[source]
         source: InvalidSecret,
     },
-    /// A granted capability that nothing in this version would hold to its bounds.
-    #[error(
-        "this version cannot enforce the grant to {capability}, so the extension stays off; revoke it, or use a newer version"
-    )]
-    Unenforceable {
-        /// What was granted.
-        capability: Capability,
-    },
     /// A granted directory is not there.
     #[error("the granted directory {path} cannot be opened ({source}); create it, or revoke and allow again")]
     Directory {
@@ -250,6 +242,12 @@ pub enum CallError {
         /// What.
         reason: String,
     },
+    /// A part of the host broke while it worked for it.
+    #[error("the host broke while it served this call ({reason}); please report this")]
+    HostBroke {
+        /// The panic's text.
+        reason: String,
+    },
     /// It exported the interface with other types, or its code could not be loaded.
     #[error("it cannot be started: {reason}")]
     NotStarted {
@@ -267,6 +265,15 @@ pub enum CallError {
     /// The component does not export what the call needs.
     #[error("it does not export `{}`", .0.name())]
     NotExported(Interface),
+}
+
+impl CallError {
+    /// A panic of the host, with its text.
+    pub(crate) fn of_panic(panic: &(dyn std::any::Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        Self::HostBroke { reason: printable(text.unwrap_or("no text"), 400) }
+    }
 }
 
 fn show(duration: Duration) -> String {

@@ -3,7 +3,7 @@
 use crate::abi::Interface;
 use crate::call::{Code, Guest, bounded, failure};
 use crate::configuration;
-use crate::error::{CallError, LoadError, LoadProblem};
+use crate::error::{CallError, LoadError};
 use crate::hook::{ComponentHook, Subscription};
 use crate::inspect::Inspected;
 use crate::limits::{LimitTable, Limits, MAX_CALLS_OF_ONE, MAX_KEPT, Role};
@@ -15,13 +15,15 @@ use crate::tool::ComponentTool;
 use crate::usage::{Meter, Metered, Usage};
 use crate::wasi::{Captured, World, deterministic_context};
 use capstan_policy::{Effective, Places};
-use capstan_ports::extension::{Capability, Descriptor, Digest, ExtensionId, Lifetime, Power};
+use capstan_ports::extension::{Descriptor, Digest, ExtensionId, Lifetime, Power};
 use capstan_ports::hook::Hook;
 use capstan_ports::session::SessionId;
 use capstan_ports::tool::{Progress, Tool};
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::sync::{AcquireError, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
@@ -79,33 +81,12 @@ struct Kept {
     _room: OwnedSemaphorePermit,
 }
 
-/// Whether this host version can enforce a capability. One that it cannot is refused when it is to be granted, not ignored.
-pub fn can_enforce(capability: &Capability) -> bool {
-    match capability {
-        Capability::Directory { .. }
-        | Capability::Environment { .. }
-        | Capability::Http { .. }
-        | Capability::Secret { .. }
-        | Capability::Process { .. }
-        | Capability::Model { .. }
-        | Capability::KeyValue { .. }
-        | Capability::SessionMemory => true,
-        Capability::Power { power } => match power {
-            Power::RewriteArguments
-            | Power::RewriteResult
-            | Power::RewriteContext
-            | Power::Compress
-            | Power::Remember => true,
-        },
-    }
-}
-
 impl Sandbox {
     /// Puts an extension into force with exactly these capabilities.
     ///
     /// # Errors
-    /// When a granted directory does not exist or would reach the host's own files, when the configuration does not fit the
-    /// extension's schema, and when something is granted that this version cannot enforce.
+    /// When a granted directory does not exist or would reach the host's own files, when another grant is out of form, and when
+    /// the configuration does not fit the extension's schema.
     pub fn extension(
         &self,
         inspected: impl Into<Arc<Inspected>>,
@@ -114,9 +95,6 @@ impl Sandbox {
     ) -> Result<Extension, LoadError> {
         let inspected = inspected.into();
         let unusable = |problem| LoadError { file: inspected.path.clone(), problem };
-        if let Some(capability) = effective.iter().find(|capability| !can_enforce(capability)) {
-            return Err(unusable(LoadProblem::Unenforceable { capability: capability.clone() }));
-        }
         let descriptor = &inspected.surface.descriptor;
         configuration::check(descriptor.id.as_str(), descriptor.config_schema.as_ref(), &settings.config)
             .map_err(unusable)?;
@@ -310,7 +288,11 @@ impl Extension {
                 Some(slot) => self.run_kept(role, slot, &code, scope, limits, work).await,
             }
         };
-        bounded(limits.deadline, cancel, Metered::new(run, &shared.identity.meter)).await
+        // A host function that panics does so inside of the guest's call; the store goes with it, as after a trap.
+        let guarded = AssertUnwindSafe(Metered::new(run, &shared.identity.meter)).catch_unwind();
+        let answered =
+            guarded.map(|ended| ended.unwrap_or_else(|panic| Err(CallError::of_panic(panic.as_ref()))));
+        bounded(limits.deadline, cancel, answered).await
     }
 
     async fn run_kept<R, F>(

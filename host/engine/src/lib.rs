@@ -47,7 +47,7 @@ pub const CONTRACT_VERSION: &str = abi::VERSION;
 pub use abi::Interface;
 pub use compile::Compiler;
 pub use error::{CallError, EngineError, LoadError, LoadProblem};
-pub use extension::{Extension, ExtensionSettings, can_enforce};
+pub use extension::{Extension, ExtensionSettings};
 pub use inspect::{Glance, Inspected, Surface};
 pub use limits::{LimitChange, LimitError, LimitTable, Limits, Role};
 pub use machine::Allocation;

@@ -11,6 +11,7 @@ mod hook_call;
 mod load;
 mod loop_overhead;
 mod sandbox;
+mod swap;
 mod turn;
 
 use anyhow::{Context, Result};
@@ -38,7 +39,7 @@ struct Args {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
-    /// Only figures whose name, or whose group's name (client, hook_call, load, loop_overhead), contains this
+    /// Only figures whose name, or whose group's name (client, hook_call, load, swap, loop_overhead), contains this
     #[arg(long, value_name = "NAME", default_value = "")]
     only: String,
 }
@@ -66,6 +67,7 @@ fn main() -> Result<()> {
     client::measure(&subject, &mut figures)?;
     hook_call::measure(&subject, &mut figures)?;
     load::measure(&subject, &mut figures)?;
+    swap::measure(&subject, &mut figures)?;
     loop_overhead::measure(&mut figures)?;
     anyhow::ensure!(!figures.is_empty(), "no figure's name contains `{}`", args.only);
     figures.merge_into(&args.out)?;

@@ -85,6 +85,7 @@ async fn what_a_command_tells_reaches_observers_and_what_observers_tell_does_not
     Ok(())
 }
 
+// C2
 #[tokio::test]
 async fn an_observer_that_fails_is_left_out_and_that_is_said_once() -> Result<()> {
     let place = Place::new()?;
@@ -119,7 +120,7 @@ async fn an_event_too_large_for_observers_is_no_failure_of_one() -> Result<()> {
     Ok(())
 }
 
-// 003-066
+// 003-066, C2
 #[tokio::test]
 async fn an_observer_that_never_returns_neither_delays_nor_fails_the_turn() -> Result<()> {
     let answers = (0..8).map(|_| Answer::call("nope", json!({}))).chain([Answer::text("done")]);

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail, ensure};
 use capstan_agent::SessionFacts;
 use capstan_agent::arguments::ArgumentSchema;
 use capstan_engine::limits::LimitTable;
-use capstan_engine::{Extension, ExtensionSettings, Inspected, Sandbox, Services, can_enforce};
+use capstan_engine::{Extension, ExtensionSettings, Inspected, Sandbox, Services};
 use capstan_policy::{Effective, Places};
 use capstan_ports::extension::{Access, Capability};
 use capstan_ports::message::ToolCall;
@@ -77,11 +77,7 @@ fn granted<'a>(
         granted.extend(of_kind.cloned());
     }
     if all {
-        let (can, cannot): (Vec<_>, Vec<_>) = requests.clone().partition(|wish| can_enforce(wish));
-        granted.extend(can.into_iter().cloned());
-        for wish in cannot {
-            tracing::warn!("left out, because this version cannot enforce it: {wish}");
-        }
+        granted.extend(requests.clone().cloned());
     }
     if let Some(access) = given.workspace {
         let mut of_workspace = requests.clone().filter(|wish| is_of_workspace(wish)).peekable();

@@ -1599,6 +1599,9 @@ pub mod capstan {
             }
         }
         /// Programs on the host. Needs the capability `process` for the program.
+        ///
+        /// A program runs with the rights of the user, outside of the sandbox. It starts in a granted directory or in an empty one, ends with
+        /// the call, and is not run at all where this extension could have written it.
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod process {
             use super::super::super::_rt;
@@ -1609,7 +1612,9 @@ pub mod capstan {
                 pub program: _rt::String,
                 pub arguments: _rt::Vec<_rt::String>,
                 pub stdin: _rt::Vec<u8>,
-                /// The whole environment of the program; nothing is inherited.
+                /// The environment of the program; nothing is inherited, and `PATH` is the system's unless given. Variables that only shape
+                /// output (`LANG`, `LC_…`, `TZ`, `TERM`, `NO_COLOR`, `COLUMNS` and the like) are free; any other needs the capability
+                /// `environment` for its name, because it may decide which code the program runs.
                 pub environment: _rt::Vec<(_rt::String, _rt::String)>,
                 /// A directory that was granted; absent: an empty temporary one.
                 pub directory: ::core::option::Option<_rt::String>,
@@ -1942,7 +1947,8 @@ pub mod capstan {
             pub type ModelResponse = super::super::super::capstan::extension::types::ModelResponse;
             pub type HostError = super::super::super::capstan::extension::types::HostError;
             #[allow(unused_unsafe, clippy::all)]
-            /// One completion without tools; its tokens count against the granted budget of the turn.
+            /// One completion without tools; its tokens count against the granted budget of the turn. What it may take is booked first, so a
+            /// request that could exceed the budget answers `exhausted` and is not made. It ends with the deadline of the running call.
             #[allow(async_fn_in_trait)]
             pub fn complete(
                 messages: &[Message],
@@ -9933,7 +9939,8 @@ pub mod exports {
                     Secret(Secret),
                     /// The name of one environment variable.
                     Environment(_rt::String),
-                    /// A program, as a glob over its file name or absolute path, through the `process` interface.
+                    /// Programs for the `process` interface, as one line: a glob over file name or absolute path, then globs for the arguments,
+                    /// word by word. `git`: any arguments; `git log *`: exactly these two; `git log **`: `log` and any further ones.
                     Process(_rt::String),
                     /// Model calls: at most this many tokens a turn.
                     Model(u32),
