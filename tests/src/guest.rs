@@ -11,26 +11,43 @@ use anyhow::{Context, Result};
 use std::fmt::Write as _;
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
+use wit_parser::abi::{AbiVariant, WasmType};
 
 /// Where the descriptor's bytes begin. Below lie the answers that bodies return, above it the heap.
 const DESCRIPTOR_AT: u32 = 4096;
 
-/// The functions of an interface that a guest exports, each with its flattened type. All of one interface run one body.
-fn functions(interface: &str) -> &'static [(&'static str, &'static str)] {
-    // A turn context and a tool call; a name, messages and a context.
-    const TWELVE: &str = "(param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)";
-    match interface {
-        "tools" => &[("call", TWELVE)],
-        "plan-parser" => &[("parse", "(param i32 i32 i32 i32 i32 i32) (result i32)")],
-        "compressor" => &[("compress", TWELVE)],
-        "observer" => &[("run", "(param i32 i32)")],
-        "memory" => &[
-            ("save", "(param i32 i32 i32 i32 i32 i32 i32 i32 f64) (result i32)"),
-            ("search", "(param i32 i32 i32 i32 f64 i32 i32 i32) (result i32)"),
-            ("delete", "(param i32 i32) (result i32)"),
-        ],
-        "commands" => &[("run", "(param i32 i32 i32 i32) (result i32)")],
-        _ => &[("run", TWELVE)],
+/// The functions of an interface of the contract, each with its core type.
+fn functions(resolve: &Resolve, interface: &str) -> Result<Vec<(String, String)>> {
+    let known = resolve.interfaces.iter().map(|(_, known)| known);
+    let found = known.into_iter().find(|known| {
+        let package = known.package.map(|package| resolve.packages[package].name.to_string());
+        known.name.as_deref() == Some(interface)
+            && package.is_some_and(|name| name.starts_with("capstan:extension"))
+    });
+    let found = found.with_context(|| format!("the contract has no interface {interface}"))?;
+    let words = |types: &[WasmType]| types.iter().map(|ty| core_type(*ty)).collect::<Vec<_>>().join(" ");
+    Ok(found
+        .functions
+        .values()
+        .map(|function| {
+            let core = resolve.wasm_signature(AbiVariant::GuestExport, function);
+            let mut ty = String::new();
+            for (keyword, types) in [("param", &core.params), ("result", &core.results)] {
+                if !types.is_empty() {
+                    ty.push_str(&format!("({keyword} {}) ", words(types)));
+                }
+            }
+            (function.name.clone(), ty)
+        })
+        .collect())
+}
+
+fn core_type(ty: WasmType) -> &'static str {
+    match ty {
+        WasmType::I32 | WasmType::Pointer | WasmType::Length => "i32",
+        WasmType::I64 | WasmType::PointerOrI64 => "i64",
+        WasmType::F32 => "f32",
+        WasmType::F64 => "f64",
     }
 }
 
@@ -133,6 +150,12 @@ impl Guest {
         self.commands.push(name.to_owned());
         self.exports.retain(|(interface, _)| *interface != "commands");
         self.exports.push(("commands", body.to_owned()));
+        self
+    }
+
+    /// Exports a hook with the defaults; it runs `body`, which answers what its interface wants.
+    pub fn hook(mut self, interface: &'static str, body: &str) -> Self {
+        self.exports.push((interface, body.to_owned()));
         self
     }
 
@@ -248,12 +271,12 @@ impl Guest {
         world.push('}');
         let package = resolve.push_str("guest.wit", &world)?;
         let world = resolve.select_world(&[package], Some("guest"))?;
-        let mut module = wat::parse_str(self.core(version)?)?;
+        let mut module = wat::parse_str(self.core(version, &resolve)?)?;
         embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)?;
         ComponentEncoder::default().module(&module)?.validate(true).encode().context("encoding the guest")
     }
 
-    fn core(&self, version: &str) -> Result<String> {
+    fn core(&self, version: &str, resolve: &Resolve) -> Result<String> {
         let (descriptor, root) = descriptor::encode(self, DESCRIPTOR_AT);
         let mut wat = String::from("(module\n");
         wat.push_str(&self.prelude);
@@ -277,7 +300,7 @@ impl Guest {
             "(func (export \"capstan:extension/extension@{version}#describe\") (result i32) {describe})"
         )?;
         for (interface, body) in &self.exports {
-            for (function, ty) in functions(interface) {
+            for (function, ty) in functions(resolve, interface)? {
                 writeln!(
                     wat,
                     "(func (export \"capstan:extension/{interface}@{version}#{function}\") {ty} {body})"

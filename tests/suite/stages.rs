@@ -1,6 +1,8 @@
 //! A component at every stage of a turn: what it answers reaches the model and the session, what it may not do does not, and a
 //! failure costs no more than the stage's rule says.
 
+mod failing;
+
 use anyhow::Result;
 use capstan_agent::{AgentLoopConfig, AgentSession, HookChain, HookRegistry};
 use capstan_ports::hook::{HookContext, PlanStepStatus};

@@ -6,8 +6,10 @@
 //!
 //! What this cannot do: protect against somebody who can read the user's own files. That somebody has won already.
 
+mod lanes;
 mod room;
 
+use lanes::Sum;
 pub use room::{DEFAULT_MAX_BYTES, Entry, Removed, clear, entries};
 
 use crate::compile::Compiled;
@@ -18,8 +20,8 @@ use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
 use std::fs;
 use std::hash::{Hash, Hasher};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::io::{self, Read as _, Write};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use wasmtime::Engine;
@@ -63,12 +65,16 @@ pub(crate) struct Cache {
 
 const MAC_BYTES: usize = 32;
 
+/// How entries are written and digested. Raised when that changes, so that older ones are not taken for damaged.
+const FORM: u32 = 2;
+
 impl Cache {
     /// Opens the store, or says why there is none. A host without a cache works; it only starts more slowly.
     pub(crate) fn open(options: &CacheOptions, engine: &Engine) -> io::Result<Self> {
         private_directory(&options.directory)?;
         let key = key(&options.key_file)?;
         let mut hasher = Sha256Hasher(Sha256::new());
+        hasher.0.update(FORM.to_le_bytes());
         hasher.0.update(descriptor::RULES.to_le_bytes());
         engine.precompile_compatibility_hash().hash(&mut hasher);
         Ok(Self {
@@ -99,7 +105,7 @@ impl Cache {
 
     fn verified(&self, kind: Kind, digest: &Digest) -> Option<(Vec<u8>, fs::File)> {
         let path = self.path(kind, digest);
-        let (mut bytes, file) = match read_open(&path) {
+        let Read { mac, payload, sum, file } = match read_open(&path) {
             Ok(read) => read,
             Err(reason) if reason.kind() == io::ErrorKind::NotFound => return None,
             Err(reason) => {
@@ -107,12 +113,9 @@ impl Cache {
                 return None;
             }
         };
-        let genuine = bytes.split_at_checked(MAC_BYTES).is_some_and(|(mac, payload)| {
-            self.mac(kind, digest, payload).is_some_and(|expected| expected.verify_slice(mac).is_ok())
-        });
-        if genuine {
-            bytes.drain(..MAC_BYTES);
-            return Some((bytes, file));
+        let expected = self.mac(kind, digest, payload.len(), &sum);
+        if expected.is_some_and(|expected| expected.verify_slice(&mac).is_ok()) {
+            return Some((payload, file));
         }
         tracing::warn!(path = %path.display(), "a cache entry is damaged or foreign; it is made again");
         if let Err(reason) = fs::remove_file(&path) {
@@ -135,8 +138,9 @@ impl Cache {
                 payload.len()
             )));
         }
-        let mac =
-            self.mac(kind, digest, payload).ok_or_else(|| io::Error::other("the cache key is unusable"))?;
+        let mac = self
+            .mac(kind, digest, payload.len(), &lanes::sum(payload))
+            .ok_or_else(|| io::Error::other("the cache key is unusable"))?;
         let path = self.path(kind, digest);
         let temporary = temporary(&path)?;
         let written = (|| {
@@ -184,13 +188,15 @@ impl Cache {
         u64::from_le_bytes(std::array::from_fn(|i| self.compatibility[i]))
     }
 
-    fn mac(&self, kind: Kind, digest: &Digest, payload: &[u8]) -> Option<Hmac<Sha256>> {
+    /// The keyed digest of an entry, over the digests of its pieces ([`lanes`]).
+    fn mac(&self, kind: Kind, digest: &Digest, length: usize, sum: &Sum) -> Option<Hmac<Sha256>> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).ok()?;
         mac.update(kind.suffix().as_bytes());
         mac.update(&[0]);
         mac.update(&digest.0);
         mac.update(&self.compatibility);
-        mac.update(payload);
+        mac.update(&(length as u64).to_le_bytes());
+        sum.iter().for_each(|piece| mac.update(piece));
         Some(mac)
     }
 }
@@ -230,12 +236,25 @@ impl Genuine {
     }
 }
 
-/// All of an open file, and the file.
-fn read_open(path: &Path) -> io::Result<(Vec<u8>, fs::File)> {
-    let mut file = fs::File::open(path)?;
-    let mut bytes = Vec::with_capacity(file.metadata()?.len() as usize + 1);
-    file.read_to_end(&mut bytes)?;
-    Ok((bytes, file))
+/// An entry as it was read.
+struct Read {
+    mac: [u8; MAC_BYTES],
+    payload: Vec<u8>,
+    sum: Sum,
+    file: fs::File,
+}
+
+/// Reads an entry. What is too short has a keyed digest that nothing can have.
+fn read_open(path: &Path) -> io::Result<Read> {
+    let file = fs::File::open(path)?;
+    let length = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+    let mut mac = [0; MAC_BYTES];
+    let Some(length) = length.checked_sub(MAC_BYTES) else {
+        return Ok(Read { mac, payload: Vec::new(), sum: Sum::new(), file });
+    };
+    file.read_exact_at(&mut mac, 0)?;
+    let (payload, sum) = lanes::read(&file, MAC_BYTES as u64, length)?;
+    Ok(Read { mac, payload, sum, file })
 }
 
 /// Remembers that an entry was of use, if that was not remembered lately.

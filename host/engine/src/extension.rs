@@ -10,7 +10,7 @@ use crate::limits::{LimitTable, Limits, MAX_CALLS_OF_ONE, MAX_KEPT, Role};
 use crate::rights::Rights;
 use crate::sandbox::Sandbox;
 use crate::services::Services;
-use crate::state::{Identity, Scope, State};
+use crate::state::{Identities, Identity, Scope, State};
 use crate::tool::ComponentTool;
 use crate::usage::{Meter, Metered, Usage};
 use crate::wasi::{Captured, World, deterministic_context};
@@ -55,7 +55,7 @@ struct Shared {
     inspected: Arc<Inspected>,
     effective: Effective,
     world: World,
-    identity: Identity,
+    identities: Identities,
     /// What became of its hooks; here and not in the hook object, so that a gate that closed stays closed as long as the
     /// extension lives.
     subscriptions: Arc<[Subscription]>,
@@ -101,14 +101,14 @@ impl Sandbox {
         let world = World::of(&effective, &settings.places).map_err(unusable)?;
         let shared = Shared {
             sandbox: self.clone(),
-            identity: Identity {
+            identities: Identities::of(Identity {
                 extension: Arc::from(inspected.surface.descriptor.id.as_str()),
                 config: Arc::from(settings.config.to_string()),
                 rights: Arc::new(Rights::of(&effective, &world).map_err(unusable)?),
                 services: Arc::new(settings.services.clone()),
                 accounts: Arc::default(),
                 meter: Arc::default(),
-            },
+            }),
             subscriptions: Subscription::of(&inspected.surface.descriptor),
             hook: Mutex::default(),
             retired: AtomicBool::new(false),
@@ -177,7 +177,7 @@ impl Extension {
         self.shared.inspected.digest == *digest
             && self.shared.effective == *effective
             && *self.shared.limits == *limits
-            && *self.shared.identity.config == *config.to_string()
+            && *self.shared.identities.usual.config == *config.to_string()
     }
 
     /// Whether both are handles to one and the same extension in force.
@@ -193,7 +193,7 @@ impl Extension {
 
     /// What it has used since it was put into force.
     pub fn usage(&self) -> Usage {
-        self.shared.identity.meter.read()
+        self.shared.identities.usual.meter.read()
     }
 
     pub(crate) fn exports(&self, interface: Interface) -> bool {
@@ -211,7 +211,7 @@ impl Extension {
 
     /// Begins a new budget of what is counted by turn.
     pub(crate) fn begin_budget(&self, session: &SessionId) {
-        self.shared.identity.accounts.close(session);
+        self.shared.identities.usual.accounts.close(session);
     }
 
     /// Loads the code ahead of the first call, so that this call does not pay for it.
@@ -240,7 +240,7 @@ impl Extension {
         if shared.retired.load(Ordering::Relaxed) {
             return Err(CallError::Retired);
         }
-        let meter = &*shared.identity.meter;
+        let meter = &*shared.identities.usual.meter;
         Meter::count(&meter.calls, 1);
         let answer = self.call_within(role, caller, work).await;
         Meter::count(&meter.failures, answer.is_err().into());
@@ -272,13 +272,15 @@ impl Extension {
         let closed = |closed: AcquireError| CallError::NotStarted { reason: closed.to_string() };
         let _share = shared.permits.acquire().await.map_err(closed)?;
         let _turn = shared.sandbox.permits().acquire().await.map_err(closed)?;
-        let mut scope = Scope::new(shared.identity.in_role(role), caller.session.clone(), limits);
+        let mut scope = Scope::new(
+            shared.identities.in_role(role).clone(),
+            caller.session.clone(),
+            cancel.clone(),
+            limits,
+        );
         scope.turn = caller.turn;
-        scope.cancel = cancel.clone();
-        if let Some(progress) = caller.progress {
-            scope.progress = progress;
-        }
-        Meter::count(&shared.identity.meter.input_bytes, caller.input_bytes as u64);
+        scope.progress = caller.progress;
+        Meter::count(&shared.identities.usual.meter.input_bytes, caller.input_bytes as u64);
         let run = async {
             match slot {
                 None => {
@@ -289,7 +291,7 @@ impl Extension {
             }
         };
         // A host function that panics does so inside of the guest's call; the store goes with it, as after a trap.
-        let guarded = AssertUnwindSafe(Metered::new(run, &shared.identity.meter)).catch_unwind();
+        let guarded = AssertUnwindSafe(Metered::new(run, &shared.identities.usual.meter)).catch_unwind();
         let answered =
             guarded.map(|ended| ended.unwrap_or_else(|panic| Err(CallError::of_panic(panic.as_ref()))));
         bounded(limits.deadline, cancel, answered).await
@@ -364,7 +366,7 @@ impl Extension {
         let result = result.map_err(|reason| failure(reason, &mut guest.store));
         guest.store.data_mut().settle();
         let state = guest.store.data();
-        let extension = &*self.shared.identity.extension;
+        let extension = &*self.shared.identities.usual.extension;
         for (stream, text) in
             [("stdout", state.captured.stdout.take()), ("stderr", state.captured.stderr.take())]
         {

@@ -217,7 +217,7 @@ impl Sandbox {
     ) -> Result<crate::bindings::exports::capstan::extension::extension::Descriptor, LoadProblem> {
         let limits = Limits::of(Role::Describe);
         let captured = Captured::default();
-        let scope = Scope::new(Identity::unnamed(), SessionId::new(""), &limits);
+        let scope = Scope::new(Identity::unnamed(), SessionId::new(""), CancellationToken::new(), &limits);
         let state = State::new(Some(deterministic_context(&captured)), captured, scope, &limits);
         let work = async {
             let mut guest = code.instantiate(self.engine(), state, &limits).await?;

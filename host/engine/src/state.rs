@@ -9,7 +9,7 @@ use crate::services::Services;
 use crate::usage::Meter;
 use crate::wasi::{Captured, Time, Wasi};
 use capstan_ports::session::SessionId;
-use capstan_ports::tool::{NoProgress, Progress};
+use capstan_ports::tool::Progress;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +20,35 @@ use wasmtime_wasi::filesystem::Dir;
 use wasmtime_wasi::{WasiCtxView, WasiView};
 use wasmtime_wasi_http::WasiHttpCtx;
 
-/// Who is called: the same for all calls of an extension in force, and cheap to copy.
+/// One extension as it is called in its roles. Made once, so that a call copies one pointer.
+pub(crate) struct Identities {
+    /// With everything that it was granted and is lent.
+    pub(crate) usual: Arc<Identity>,
+    /// Where the answer may depend on the question alone: no right and no service.
+    pure: Arc<Identity>,
+    /// Without an ear for its events: observers would hear them, and answer with events for ever.
+    observing: Arc<Identity>,
+}
+
+impl Identities {
+    pub(crate) fn of(usual: Identity) -> Self {
+        let pure = Identity { rights: Arc::default(), services: Arc::default(), ..usual.clone() };
+        let deaf = Services { events: None, ..(*usual.services).clone() };
+        let observing = Identity { services: Arc::new(deaf), ..usual.clone() };
+        Self { usual: Arc::new(usual), pure: Arc::new(pure), observing: Arc::new(observing) }
+    }
+
+    /// As it is called in a role.
+    pub(crate) fn in_role(&self, role: Role) -> &Arc<Identity> {
+        match role {
+            role if role.is_deterministic() => &self.pure,
+            Role::Observer => &self.observing,
+            _ => &self.usual,
+        }
+    }
+}
+
+/// Who is called.
 #[derive(Clone)]
 pub(crate) struct Identity {
     /// The extension's id.
@@ -38,37 +66,22 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// The same extension as it is called in a role. Where the answer may depend on the question alone it has no right and
-    /// no service. An observer has no ear for its events: observers would hear them, and answer with events for ever.
-    pub(crate) fn in_role(&self, role: Role) -> Self {
-        if role.is_deterministic() {
-            return Self { rights: Arc::default(), services: Arc::default(), ..self.clone() };
-        }
-        match role {
-            Role::Observer => {
-                let services = Services { events: None, ..(*self.services).clone() };
-                Self { services: Arc::new(services), ..self.clone() }
-            }
-            _ => self.clone(),
-        }
-    }
-
     /// An extension that has not said yet what it is: nothing is granted to it and nothing lent.
-    pub(crate) fn unnamed() -> Self {
-        Self {
+    pub(crate) fn unnamed() -> Arc<Self> {
+        Arc::new(Self {
             extension: Arc::from("(unnamed)"),
             config: Arc::from("{}"),
             rights: Arc::default(),
             services: Arc::default(),
             accounts: Arc::default(),
             meter: Arc::default(),
-        }
+        })
     }
 }
 
 /// The call that a guest serves at the moment. An instance that lives longer than one call gets a new one for each.
 pub(crate) struct Scope {
-    pub(crate) identity: Identity,
+    pub(crate) identity: Arc<Identity>,
     /// On whose behalf; empty while the extension describes itself.
     pub(crate) session: SessionId,
     /// Which turn of the session, where that is known.
@@ -76,7 +89,8 @@ pub(crate) struct Scope {
     /// When the call must be over. Host functions that wait take no longer than what is left (reliability 2.2).
     pub(crate) deadline: Instant,
     pub(crate) cancel: CancellationToken,
-    pub(crate) progress: Arc<dyn Progress>,
+    /// Who hears of partial results, if anybody does.
+    pub(crate) progress: Option<Arc<dyn Progress>>,
     pub(crate) log_lines_left: u32,
     pub(crate) log_line_bytes: usize,
     pub(crate) log_lines_dropped: u32,
@@ -87,15 +101,20 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// One call for this identity; it cannot be cancelled and reports to nobody until the caller says otherwise.
-    pub(crate) fn new(identity: Identity, session: SessionId, limits: &Limits) -> Self {
+    /// One call for this identity, of no turn and reporting to nobody until the caller says otherwise.
+    pub(crate) fn new(
+        identity: Arc<Identity>,
+        session: SessionId,
+        cancel: CancellationToken,
+        limits: &Limits,
+    ) -> Self {
         Self {
             identity,
             session,
             turn: None,
             deadline: Instant::now() + limits.deadline,
-            cancel: CancellationToken::new(),
-            progress: Arc::new(NoProgress),
+            cancel,
+            progress: None,
             log_lines_left: limits.log_lines,
             log_line_bytes: limits.log_line_bytes,
             log_lines_dropped: 0,
@@ -134,7 +153,7 @@ impl State {
             wasi,
             table,
             http: WasiHttpCtx::new(),
-            limiter: Limiter::new(limits, scope.identity.meter.clone()),
+            limiter: Limiter::new(limits),
             scope,
             captured,
             quota: Arc::new(Quota::new(limits.written_bytes)),
@@ -167,6 +186,7 @@ impl State {
     /// Adds what the call used to what its extension used, once.
     pub(crate) fn settle(&mut self) {
         let meter = &self.scope.identity.meter;
+        meter.memory(self.limiter.peak);
         Meter::count(&meter.host_calls, std::mem::take(&mut self.host_calls));
         Meter::count(&meter.written_bytes, self.quota.settle());
     }
@@ -216,7 +236,8 @@ pub(crate) struct TooManyHostCalls {
 /// Counts linear memory over *all* memories of a store. wasmtime's own limiter looks at each memory alone, so a component
 /// with many memories would multiply its limit.
 pub(crate) struct Limiter {
-    meter: Arc<Meter>,
+    /// The most memory that there was.
+    peak: usize,
     memory_limit: usize,
     memory_used: usize,
     last_growth: usize,
@@ -228,9 +249,9 @@ pub(crate) struct Limiter {
 }
 
 impl Limiter {
-    fn new(limits: &Limits, meter: Arc<Meter>) -> Self {
+    fn new(limits: &Limits) -> Self {
         Self {
-            meter,
+            peak: 0,
             memory_limit: limits.memory_bytes,
             memory_used: 0,
             last_growth: 0,
@@ -265,7 +286,7 @@ impl ResourceLimiter for Limiter {
             return Ok(false);
         }
         self.memory_used = wanted;
-        self.meter.memory(wanted);
+        self.peak = self.peak.max(wanted);
         self.last_growth = growth;
         Ok(true)
     }

@@ -2,7 +2,7 @@ use super::*;
 use crate::limits::Role;
 
 fn limiter(memory_bytes: usize) -> Limiter {
-    Limiter::new(&Limits { memory_bytes, ..Limits::of(Role::Tool) }, Arc::default())
+    Limiter::new(&Limits { memory_bytes, ..Limits::of(Role::Tool) })
 }
 
 // reliability M3
@@ -25,7 +25,7 @@ fn a_growth_that_the_system_refused_is_not_counted() {
 }
 
 fn state(limits: &Limits) -> State {
-    let scope = Scope::new(Identity::unnamed(), SessionId::new("test"), limits);
+    let scope = Scope::new(Identity::unnamed(), SessionId::new("test"), CancellationToken::new(), limits);
     State::new(None, Captured::default(), scope, limits)
 }
 
@@ -38,7 +38,7 @@ fn a_call_too_many_is_an_error_and_the_next_call_counts_anew() {
     state.count_host_call().unwrap();
     let error = state.count_host_call().unwrap_err().to_string();
     assert!(error.contains("more than 2 times"), "{error}");
-    let scope = Scope::new(Identity::unnamed(), SessionId::new("test"), &limits);
+    let scope = Scope::new(Identity::unnamed(), SessionId::new("test"), CancellationToken::new(), &limits);
     state.begin(scope, &limits);
     state.count_host_call().unwrap();
     let meter = state.scope.identity.meter.clone();
@@ -53,7 +53,10 @@ fn an_instance_that_is_kept_gets_a_new_account_for_each_call() {
     let mut state = state(&limits);
     let stream = state.quota.clone();
     stream.book(11).unwrap_err();
-    state.begin(Scope::new(Identity::unnamed(), SessionId::new("test"), &limits), &limits);
+    state.begin(
+        Scope::new(Identity::unnamed(), SessionId::new("test"), CancellationToken::new(), &limits),
+        &limits,
+    );
     stream.book(10).unwrap();
     state.settle();
     state.settle();

@@ -36,7 +36,9 @@ impl log::Host for State {
 
 impl progress::Host for State {
     fn report(&mut self, text: String) -> wasmtime::Result<()> {
-        self.scope.progress.report(ToolOutcome::text(cut(&text, MAX_PROGRESS_BYTES)));
+        if let Some(progress) = &self.scope.progress {
+            progress.report(ToolOutcome::text(cut(&text, MAX_PROGRESS_BYTES)));
+        }
         Ok(())
     }
 }
