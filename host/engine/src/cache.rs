@@ -171,12 +171,36 @@ impl Cache {
 
     /// Compiled code for these bytes, if this host wrote some.
     pub(crate) fn code(&self, engine: &Engine, digest: &Digest) -> Option<Component> {
-        let code = Genuine(self.read(Kind::Code, digest)?);
-        code.load(engine)
+        let loaded = match self.sealed(digest) {
+            Some(sealed) => sealed.load(engine),
+            None => Genuine(self.read(Kind::Code, digest)?).load(engine),
+        };
+        loaded
             .inspect_err(
                 |reason| tracing::warn!(%digest, %reason, "cached code does not load; it is compiled again"),
             )
             .ok()
+    }
+
+    /// Large code in sealed memory, which costs one copy less than [`Cache::read`]. `None` where it is small, where the system
+    /// has no such memory, and where anything is wrong with the entry; reading it in the other way then says what.
+    fn sealed(&self, digest: &Digest) -> Option<Sealed> {
+        let path = self.path(Kind::Code, digest);
+        let file = fs::File::open(&path).ok()?;
+        let length = usize::try_from(file.metadata().ok()?.len()).ok()?.checked_sub(MAC_BYTES)?;
+        if length < lanes::WORTH_A_THREAD {
+            return None;
+        }
+        let mut mac = [0; MAC_BYTES];
+        file.read_exact_at(&mut mac, 0).ok()?;
+        let (sealed, sum) = Sealed::copy_of(&file, length)
+            .inspect_err(
+                |reason| tracing::debug!(%reason, "no sealed memory; the code is read in the usual way"),
+            )
+            .ok()?;
+        self.mac(Kind::Code, digest, length, &sum)?.verify_slice(&mac).ok()?;
+        touch(&file, &path);
+        Some(sealed)
     }
 
     fn path(&self, kind: Kind, digest: &Digest) -> PathBuf {
@@ -232,6 +256,45 @@ impl Genuine {
         #[allow(unsafe_code, reason = "the one place where compiled code is loaded; see the contract above")]
         unsafe {
             Component::deserialize(engine, &self.0)
+        }
+    }
+}
+
+/// Bytes of an entry in memory of this process that nobody can change any more, this process included.
+struct Sealed(fs::File);
+
+impl Sealed {
+    /// Copies the bytes after the keyed digest, and seals the copy. The digests are of what was copied.
+    #[cfg(target_os = "linux")]
+    fn copy_of(file: &fs::File, length: usize) -> io::Result<(Self, Sum)> {
+        use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let memory = fs::File::from(memfd_create("capstan-code", flags)?);
+        memory.set_len(length as u64)?;
+        let sum = lanes::copy(file, MAC_BYTES as u64, length, &memory)?;
+        fcntl_add_seals(&memory, SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+        Ok((Self(memory), sum))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn copy_of(_file: &fs::File, _length: usize) -> io::Result<(Self, Sum)> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Makes it executable.
+    fn load(&self, engine: &Engine) -> wasmtime::Result<Component> {
+        use std::os::fd::AsRawFd;
+        let path = format!("/proc/self/fd/{}", self.0.as_raw_fd());
+        // SAFETY: the contract is that of `Genuine::load`; a `Sealed` reaches this point only from `Cache::code`, after its
+        // keyed digest was verified over the digests that were taken of the very bytes that were copied in. It is no file of
+        // the cache but memory without a name, sealed against writing, growing and shrinking before it was verified, so what
+        // is mapped here cannot change, neither now nor later.
+        #[allow(
+            unsafe_code,
+            reason = "the other place where compiled code is loaded; see the contract above"
+        )]
+        unsafe {
+            Component::deserialize_file(engine, path)
         }
     }
 }

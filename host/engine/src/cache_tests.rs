@@ -153,7 +153,28 @@ fn code_is_loaded_from_memory_and_never_from_a_file_that_may_change() {
     let component = cache.code(&place.engine, &digest).unwrap();
     fs::write(cache.path(Kind::Code, &digest), vec![0xcc; 1 << 20]).unwrap();
     assert_eq!(component.component_type().exports(&place.engine).len(), 0);
-    assert!(!include_str!("cache.rs").contains("deserialize_file"), "that would map the file itself");
+}
+
+// K1, K6: the way of large code, which is mapped from sealed memory.
+#[test]
+fn large_code_is_loaded_from_sealed_memory_and_a_changed_bit_makes_it_worthless() {
+    let place = Place::new();
+    let (cache, digest, code) = place.with_code();
+    // What lies behind the code is not looked at by anybody but the digest.
+    let large = [code, vec![7; 2 * lanes::WORTH_A_THREAD]].concat();
+    cache.write(Kind::Code, &digest, &large).unwrap();
+    let path = cache.path(Kind::Code, &digest);
+    let sealed = cache.sealed(&digest).unwrap();
+    assert!(sealed.0.write_all_at(b"x", 0).is_err() && sealed.0.set_len(0).is_err());
+    for at in [0, MAC_BYTES, MAC_BYTES + 100, large.len() / 2, MAC_BYTES + large.len() - 1] {
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[at] ^= 1;
+        fs::write(&path, bytes).unwrap();
+        assert!(cache.sealed(&digest).is_none(), "byte {at}");
+        assert!(cache.code(&place.engine, &digest).is_none(), "byte {at}");
+        assert!(!path.exists(), "a worthless entry is removed");
+        cache.write(Kind::Code, &digest, &large).unwrap();
+    }
 }
 
 // K7

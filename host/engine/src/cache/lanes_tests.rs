@@ -10,9 +10,12 @@ fn what_is_read_and_its_digests_are_the_same_for_every_length() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"head").unwrap();
         file.write_all(&bytes).unwrap();
-        let (read, digests) = read(&file, 4, length).unwrap();
-        assert!(read == bytes, "{length}");
+        let (seen, digests) = read(&file, 4, length).unwrap();
+        assert!(seen == bytes, "{length}");
         assert_eq!(digests, sum(&bytes), "{length}");
+        let target = tempfile::tempfile().unwrap();
+        assert_eq!(copy(&file, 4, length, &target).unwrap(), digests, "{length}");
+        assert!(read(&target, 0, length).unwrap().0 == bytes, "{length}");
     }
 }
 
@@ -27,4 +30,5 @@ fn a_file_that_ends_too_soon_is_an_error() {
     let file = tempfile::tempfile().unwrap();
     file.set_len(5 * PIECE as u64).unwrap();
     assert!(read(&file, 0, 8 * PIECE).is_err());
+    assert!(copy(&file, 0, 8 * PIECE, &tempfile::tempfile().unwrap()).is_err());
 }
