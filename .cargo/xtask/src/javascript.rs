@@ -21,6 +21,14 @@ impl Engine {
             Self::StarlingMonkey => "starlingmonkey",
         }
     }
+
+    /// What makes a component of JavaScript with it, pinned.
+    fn package(self) -> &'static str {
+        match self {
+            Self::QuickJs => "componentize-qjs@0.4.5",
+            Self::StarlingMonkey => "@bytecodealliance/componentize-js@0.23.0",
+        }
+    }
 }
 
 /// Builds the gate in JavaScript into `target/guests`. Where that cannot be done it is left out, which is said; the test and the
@@ -36,20 +44,27 @@ pub(crate) fn build(workspace: &Workspace, engine: Engine) {
 
 fn install_and_build(workspace: &Workspace, engine: Engine) -> Result<()> {
     let source = workspace.path("tests/guests/javascript-gate");
-    let packages = workspace.target().join("javascript");
+    let packages = workspace.target().join("javascript").join(engine.name());
     std::fs::create_dir_all(&packages)?;
-    let wanted = source.join("package.json");
-    std::fs::copy(&wanted, packages.join("package.json")).context("package.json cannot be copied")?;
-    let mut install = Command::new("npm");
-    install.args(["install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"]);
-    if engine == Engine::QuickJs && !packages.join("node_modules/@bytecodealliance").exists() {
-        install.arg("--omit=optional");
+    for file in ["package.json", "build.mjs", "gate.js"] {
+        let copied = std::fs::copy(source.join(file), packages.join(file));
+        copied.with_context(|| format!("{file} cannot be copied to {}", packages.display()))?;
     }
+    let mut install = Command::new("npm");
+    install.args([
+        "install",
+        "--no-audit",
+        "--no-fund",
+        "--no-package-lock",
+        "--no-save",
+        "--loglevel=error",
+    ]);
+    install.arg(engine.package());
     run::command(install.current_dir(&packages))?;
     let out = component(workspace, engine);
     let wit = workspace.path("wit/v0.1");
     let mut build = Command::new("node");
-    build.arg(source.join("build.mjs")).arg(engine.name()).arg(wit).arg(&out);
+    build.arg("build.mjs").arg(engine.name()).arg(wit).arg(&out);
     run::command(build.current_dir(&packages))
 }
 

@@ -49,6 +49,11 @@ fn config() -> Config {
     config
 }
 
+/// Slots for memories. Far more than calls have at a time: a slot that serves the same code again is reset in a microsecond, one
+/// that is given to other code is mapped anew. wasmtime deals slots out by thread, so each thread's share has to hold a slot
+/// for each extension in use. A slot is address space; what it keeps of memory is what its code has touched.
+const MEMORIES: u32 = 512;
+
 fn pool() -> PoolingAllocationConfig {
     // Those that work, and those that wait for their next call.
     let calls = (MAX_CONCURRENT_CALLS + MAX_KEPT) as u32;
@@ -56,7 +61,7 @@ fn pool() -> PoolingAllocationConfig {
     // A component of the preview-1 adapter kind has four core modules, and QuickJS and Python ones have more.
     pool.total_component_instances(calls)
         .total_core_instances(8 * calls)
-        .total_memories(2 * calls)
+        .total_memories(MEMORIES)
         .total_tables(8 * calls)
         .total_stacks(calls)
         .max_core_instances_per_component(32)
@@ -67,7 +72,7 @@ fn pool() -> PoolingAllocationConfig {
         .max_core_instance_size(4 << 20)
         .max_component_instance_size(8 << 20)
         .max_memory_size(MAX_MEMORY)
-        .max_unused_warm_slots(calls);
+        .max_unused_warm_slots(MEMORIES);
     // Resetting a used slot: with PAGEMAP_SCAN (Linux 6.7) only the pages that were written are copied back, so much may
     // stay resident; without it the whole kept part is overwritten each time, so little may.
     pool.pagemap_scan(Enabled::Auto);
