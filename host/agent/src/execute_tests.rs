@@ -152,7 +152,13 @@ async fn a_finished_call_is_durable_while_another_stalls() {
     let sink = Recorder::default();
     let run = run_agent_loop(vec![user("hi")], &context, &config, &sink, &cancel);
     let watch = async {
-        tokio::time::sleep(Duration::from_millis(30)).await;
+        // Until all is there that comes without the call that stalls; should it never be, the comparison below says so.
+        for _ in 0..2_000 {
+            if log.operations().len() >= 6 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         let early = log.operations();
         cancel.cancel();
         early
