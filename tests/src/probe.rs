@@ -1,11 +1,11 @@
 //! The guest `tests/guests/probe` in force: tests send it steps and read what came of each.
 
-use crate::sandboxed::{Place, call, tool_context};
+use crate::sandboxed::{Place, call, in_force, tool_context};
 use anyhow::{Context, Result, ensure};
 use capstan_engine::cache::CacheOptions;
 use capstan_engine::{Extension, ExtensionSettings, Inspected, Sandbox, SandboxOptions, Services};
-use capstan_policy::{Effective, Places};
-use capstan_ports::extension::{Access, Capability, CapabilityRequest};
+use capstan_policy::Places;
+use capstan_ports::extension::{Access, Capability};
 use capstan_ports::message::text_of;
 use capstan_ports::tool::{Tool, ToolContext, ToolError};
 use serde_json::{Value, json};
@@ -60,21 +60,9 @@ impl Probe {
 
     async fn lent(places: Places, granted: &[Capability], services: Services) -> Result<Self> {
         let sandbox = sandbox()?;
-        let requests: Vec<_> = granted
-            .iter()
-            .map(|capability| CapabilityRequest {
-                capability: capability.clone(),
-                reason: "to test".to_owned(),
-                required: true,
-            })
-            .collect();
-        let effective = Effective::of(&requests, &granted.iter().cloned().collect());
-        let settings = ExtensionSettings {
-            config: json!({ "greeting": "hello" }),
-            places,
-            services,
-            limits: Default::default(),
-        };
+        let effective = in_force(granted);
+        let config = json!({ "greeting": "hello" });
+        let settings = ExtensionSettings { config, services, ..ExtensionSettings::new(places) };
         let extension = sandbox.extension(inspect().await?, effective, &settings)?;
         let tool = extension.tools().into_iter().next().context("the probe has a tool")?;
         // So that loading code is no part of what a test measures.

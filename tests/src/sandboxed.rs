@@ -2,13 +2,14 @@
 
 use crate::guest::Guest;
 use anyhow::Result;
-use capstan_engine::{Extension, ExtensionSettings, LoadError, Sandbox, SandboxOptions, Services};
+use capstan_engine::{Extension, ExtensionSettings, LoadError, Sandbox, SandboxOptions};
 use capstan_policy::{Effective, Places};
+use capstan_ports::extension::{Capability, CapabilityRequest};
 use capstan_ports::hook::HookContext;
 use capstan_ports::message::ToolCall;
 use capstan_ports::session::SessionId;
 use capstan_ports::tool::{NoProgress, ToolContext, TurnContext};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
@@ -91,12 +92,7 @@ impl Place {
             Granted::Everything => requests.iter().map(|request| request.capability.clone()).collect(),
         };
         let effective = Effective::of(requests, &held);
-        let settings = ExtensionSettings {
-            config: json!({}),
-            places: self.places(),
-            services: Services::default(),
-            limits: Default::default(),
-        };
+        let settings = ExtensionSettings::new(self.places());
         Ok(self.sandbox.extension(inspected, effective, &settings)?)
     }
 }
@@ -108,6 +104,17 @@ pub enum Granted {
     Nothing,
     /// All of it.
     Everything,
+}
+
+/// Exactly these capabilities, as if an extension had asked for them and got them.
+pub fn in_force(granted: &[Capability]) -> Effective {
+    let asked = |capability: &Capability| CapabilityRequest {
+        capability: capability.clone(),
+        reason: "to test".to_owned(),
+        required: true,
+    };
+    let requests: Vec<_> = granted.iter().map(asked).collect();
+    Effective::of(&requests, &granted.iter().cloned().collect())
 }
 
 /// A turn of a test.

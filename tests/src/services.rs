@@ -1,11 +1,10 @@
 //! The guest `tests/guests/services` in force: tests send it steps and read what the host answered.
 
 use crate::probe::built_guest;
-use crate::sandboxed::{Place, call, tool_context};
+use crate::sandboxed::{Place, call, in_force, tool_context};
 use anyhow::{Context, Result, bail};
 use capstan_engine::{Extension, ExtensionSettings, Services};
-use capstan_policy::Effective;
-use capstan_ports::extension::{Capability, CapabilityRequest};
+use capstan_ports::extension::Capability;
 use capstan_ports::message::text_of;
 use capstan_ports::tool::{Tool, ToolContext};
 use serde_json::{Value, json};
@@ -34,17 +33,8 @@ impl Guest {
         // Compiled once for all test processes.
         let sandbox = crate::probe::sandbox()?;
         let inspected = sandbox.inspect(&built_guest("services")?).await?;
-        let requests: Vec<_> = granted
-            .iter()
-            .map(|capability| CapabilityRequest {
-                capability: capability.clone(),
-                reason: "to test".to_owned(),
-                required: true,
-            })
-            .collect();
-        let effective = Effective::of(&requests, &granted.iter().cloned().collect());
-        let settings =
-            ExtensionSettings { config, places: place.places(), services, limits: Default::default() };
+        let effective = in_force(granted);
+        let settings = ExtensionSettings { config, services, ..ExtensionSettings::new(place.places()) };
         let extension = sandbox.extension(inspected, effective, &settings)?;
         let tool = extension.tools().into_iter().next().context("the guest has a tool")?;
         extension.prepare().await?;

@@ -63,12 +63,7 @@ impl Cached {
 
 async fn load(sandbox: &Sandbox, cached: &Cached, file: &Path) -> Result<Extension> {
     let inspected = sandbox.inspect(file).await?;
-    let settings = ExtensionSettings {
-        config: json!({}),
-        places: cached.place.places(),
-        services: Default::default(),
-        limits: Default::default(),
-    };
+    let settings = ExtensionSettings::new(cached.place.places());
     Ok(sandbox.extension(inspected, Effective::nothing(), &settings)?)
 }
 

@@ -1,7 +1,7 @@
 //! Compiling what strangers wrote: a compiler that can be ended, and hosts that go on whatever it is given.
 
 use anyhow::{Context, Result};
-use capstan_engine::{Compiler, ExtensionSettings, LoadProblem, Sandbox, SandboxOptions, Services};
+use capstan_engine::{Compiler, ExtensionSettings, LoadProblem, Sandbox, SandboxOptions};
 use capstan_policy::Effective;
 use capstan_ports::message::text_of;
 use capstan_tests::bomb;
@@ -52,12 +52,7 @@ async fn what_the_compiler_process_answers_runs_like_any_other_code() -> Result<
     let file = place.file("tool.wasm", &guest.tool("say", &body).build()?)?;
     for compiler in [Compiler::InProcess, worker()] {
         let sandbox = sandbox(compiler, Duration::from_secs(60))?;
-        let settings = ExtensionSettings {
-            config: json!({}),
-            places: place.places(),
-            services: Services::default(),
-            limits: Default::default(),
-        };
+        let settings = ExtensionSettings::new(place.places());
         let extension = sandbox.extension(sandbox.inspect(&file).await?, Effective::nothing(), &settings)?;
         let outcome = extension.tools()[0].execute(&call("say", json!({})), &tool_context()).await?;
         assert_eq!(text_of(&outcome.content), "hello");

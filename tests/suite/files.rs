@@ -563,12 +563,7 @@ async fn a_grant_that_is_a_file_or_out_of_form_is_refused() -> Result<()> {
     }
     // The engine refuses by itself; nothing is left to whoever assembles the host.
     let effective = capstan_policy::Effective::nothing();
-    let settings = capstan_engine::ExtensionSettings {
-        config: json!({}),
-        places: place.places(),
-        services: Default::default(),
-        limits: Default::default(),
-    };
+    let settings = capstan_engine::ExtensionSettings::new(place.places());
     assert!(sandbox()?.extension(inspect().await?, effective, &settings).is_ok());
     assert!(
         Probe::load(&place, &[directory("./rw", capstan_ports::extension::Access::ReadOnly)]).await.is_ok()

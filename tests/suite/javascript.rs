@@ -20,12 +20,7 @@ async fn gate(place: &Place) -> Result<Option<Arc<dyn Hook>>> {
     };
     // Compiled once for all test processes.
     let sandbox = sandbox()?;
-    let settings = ExtensionSettings {
-        config: json!({}),
-        places: place.places(),
-        services: Default::default(),
-        limits: Default::default(),
-    };
+    let settings = ExtensionSettings::new(place.places());
     let extension = sandbox.extension(sandbox.inspect(&path).await?, Effective::nothing(), &settings)?;
     Ok(Some(extension.hook().context("it has a gate")?))
 }

@@ -115,6 +115,7 @@ async fn a_host_that_was_not_granted_is_neither_resolved_nor_reached() -> Result
     );
     assert_eq!(granted.step(get(&format!("{}/x", site.endpoint()))).await?["ok"]["body"], "hello");
     let (resolved, seen) = (fake.resolved(), site.seen().len());
+    assert_eq!(granted.extension.usage().http_bytes, 10, "two answers of five bytes");
 
     let steps = json!([get("http://other.example.com/"), get("http://api.example.com:8080/")]);
     for outcome in granted.steps(steps).await? {

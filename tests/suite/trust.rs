@@ -282,12 +282,7 @@ async fn a_guest_gets_what_it_asked_for_and_was_granted_and_no_more() -> Result<
     ]);
     let inspected = probe::inspect().await?;
     let effective = Effective::of(&inspected.surface.descriptor.requests, &too_much);
-    let settings = ExtensionSettings {
-        config: json!({}),
-        places: place.places(),
-        services: Default::default(),
-        limits: Default::default(),
-    };
+    let settings = ExtensionSettings::new(place.places());
     let extension = probe::sandbox()?.extension(inspected, effective, &settings)?;
     assert_eq!(extension.effective().iter().collect::<Vec<_>>(), [&probe::read_only(".")]);
     let steps = json!({ "steps": [

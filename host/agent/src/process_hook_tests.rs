@@ -38,6 +38,10 @@ impl Programs {
 
 #[async_trait]
 impl ProgramRunner for Programs {
+    fn locate(&self, program: &std::path::Path) -> std::io::Result<std::path::PathBuf> {
+        Ok(program.to_owned())
+    }
+
     async fn run(
         &self,
         request: ProgramRequest,

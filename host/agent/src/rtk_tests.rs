@@ -17,6 +17,10 @@ struct FakeRtk {
 
 #[async_trait]
 impl ProgramRunner for FakeRtk {
+    fn locate(&self, program: &std::path::Path) -> std::io::Result<std::path::PathBuf> {
+        Ok(program.to_owned())
+    }
+
     async fn run(
         &self,
         request: ProgramRequest,

@@ -44,6 +44,14 @@ pub struct ExtensionSettings {
     pub limits: Arc<LimitTable>,
 }
 
+impl ExtensionSettings {
+    /// Nothing but places: no configuration, nothing lent, the usual limits.
+    pub fn new(places: Places) -> Self {
+        let config = Value::Object(serde_json::Map::new());
+        Self { config, places, services: Services::default(), limits: Arc::default() }
+    }
+}
+
 /// An extension in force. Cloning gives another handle to the same one.
 #[derive(Clone)]
 pub struct Extension {

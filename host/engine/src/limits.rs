@@ -132,82 +132,48 @@ pub const MAX_KEPT: usize = 32;
 pub const MAX_MEMORY: usize = 512 << 20;
 
 impl Limits {
+    /// What most roles share: a call that others wait for, of a guest that may be a whole Python.
+    const USUAL: Self = Self {
+        deadline: Duration::from_secs(2),
+        memory_bytes: 128 << 20,
+        table_elements: 100_000,
+        parts: 32,
+        hostcall_bytes: 8 << 20,
+        resources: 64,
+        input_bytes: 8 << 20,
+        log_lines: 64,
+        log_line_bytes: 1 << 10,
+        written_bytes: 16 << 20,
+        host_calls: 100_000,
+    };
+
     /// The limits of a role.
     pub const fn of(role: Role) -> Self {
         match role {
             // It only builds a value. Python needs tens of megabytes to do so, and a slow machine some time.
-            Role::Describe => Self {
-                deadline: Duration::from_secs(2),
-                memory_bytes: 128 << 20,
-                table_elements: 100_000,
-                parts: 32,
-                hostcall_bytes: 8 << 20,
-                resources: 64,
-                input_bytes: 0,
-                log_lines: 64,
-                log_line_bytes: 1 << 10,
-                written_bytes: 0,
-                host_calls: 10_000,
-            },
-            // Tools do the work: reading a repository, parsing a large file.
+            Role::Describe => Self { input_bytes: 0, written_bytes: 0, host_calls: 10_000, ..Self::USUAL },
+            // Tools do the work: reading a repository, parsing a large file. Walking a large repository takes some host calls
+            // for each file.
             Role::Tool | Role::Command => Self {
                 deadline: Duration::from_secs(30),
                 memory_bytes: 256 << 20,
-                table_elements: 100_000,
-                parts: 32,
-                hostcall_bytes: 8 << 20,
                 resources: 256,
-                input_bytes: 8 << 20,
                 log_lines: 1_000,
                 log_line_bytes: 4 << 10,
                 written_bytes: 256 << 20,
-                // Walking a large repository takes some calls for each file.
                 host_calls: 10_000_000,
+                ..Self::USUAL
             },
             // A whole conversation in, and a shorter one or a plan out. Slow enough for a Python guest, quick enough for the
             // turn that waits for it.
-            Role::PlanParser | Role::Compressor => Self {
-                deadline: Duration::from_secs(2),
-                memory_bytes: 128 << 20,
-                table_elements: 100_000,
-                parts: 32,
-                hostcall_bytes: 8 << 20,
-                resources: 64,
-                input_bytes: 16 << 20,
-                log_lines: 64,
-                log_line_bytes: 1 << 10,
-                written_bytes: 0,
-                host_calls: 100_000,
-            },
+            Role::PlanParser | Role::Compressor => {
+                Self { input_bytes: 16 << 20, written_bytes: 0, ..Self::USUAL }
+            }
             // Beside the turn, so slowness costs only the observer itself; the agent waits for what it remembers.
-            Role::Observer | Role::Memory => Self {
-                deadline: Duration::from_secs(5),
-                memory_bytes: 128 << 20,
-                table_elements: 100_000,
-                parts: 32,
-                hostcall_bytes: 8 << 20,
-                resources: 64,
-                input_bytes: 8 << 20,
-                log_lines: 64,
-                log_line_bytes: 1 << 10,
-                written_bytes: 16 << 20,
-                host_calls: 100_000,
-            },
+            Role::Observer | Role::Memory => Self { deadline: Duration::from_secs(5), ..Self::USUAL },
             // A hook stands in the way of every call, so it must be quick; and it must never be the reason for a denial
             // on a busy machine, so the deadline is a thousand times its usual time.
-            Role::Hook => Self {
-                deadline: Duration::from_millis(500),
-                memory_bytes: 128 << 20,
-                table_elements: 100_000,
-                parts: 32,
-                hostcall_bytes: 8 << 20,
-                resources: 64,
-                input_bytes: 8 << 20,
-                log_lines: 64,
-                log_line_bytes: 1 << 10,
-                written_bytes: 16 << 20,
-                host_calls: 100_000,
-            },
+            Role::Hook => Self { deadline: Duration::from_millis(500), ..Self::USUAL },
         }
     }
 }

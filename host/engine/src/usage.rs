@@ -24,7 +24,7 @@ pub struct Usage {
     pub input_bytes: u64,
     /// Bytes that it wrote to files.
     pub written_bytes: u64,
-    /// Bytes that it sent and received over HTTP.
+    /// Bytes of bodies that it sent and received over HTTP.
     pub http_bytes: u64,
 }
 

@@ -1,7 +1,7 @@
 //! The program port: runs a program of the host for an extension or a hook, without a shell.
 
 use async_trait::async_trait;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -68,6 +68,13 @@ pub enum ProgramError {
 /// Runs programs.
 #[async_trait]
 pub trait ProgramRunner: Send + Sync {
+    /// The file that a name means: the first executable of that name on the host's `PATH`, relative places left out, because
+    /// what they mean depends on where the user happens to be. An absolute path stands for itself.
+    ///
+    /// # Errors
+    /// When there is none, or the name is neither.
+    fn locate(&self, program: &Path) -> std::io::Result<PathBuf>;
+
     /// Runs one program to its end. A program that fails is an outcome, not an error. When `cancel` fires, or when the
     /// returned future is dropped, everything that the program started in its group is killed.
     ///

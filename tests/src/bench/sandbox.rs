@@ -41,16 +41,7 @@ impl Place {
         let root = self.root.path().canonicalize()?;
         let places =
             Places { workspace: root.join("workspace"), home: None, protected: vec![root.join("data")] };
-        Ok(sandbox.extension(
-            inspected,
-            effective,
-            &ExtensionSettings {
-                config: json!({}),
-                places,
-                services: Default::default(),
-                limits: Default::default(),
-            },
-        )?)
+        Ok(sandbox.extension(inspected, effective, &ExtensionSettings::new(places))?)
     }
 
     /// Writes a component here.

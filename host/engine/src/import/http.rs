@@ -133,7 +133,7 @@ impl WasiHttpHooks for Scope {
         options: Option<RequestOptions>,
         _processed: Box<dyn Future<Output = Result<(), Error>> + Send>,
     ) -> Box<dyn Future<Output = Result<Sent, Error>> + Send> {
-        let mut audit = Audit::new(self.identity.extension.clone(), request.method());
+        let mut audit = Audit::new(self.identity.clone(), request.method());
         match self.prepare(request, options.unwrap_or_default(), &mut audit) {
             Ok(exchange) => Box::new(exchange.run(audit)),
             Err(fault) => {

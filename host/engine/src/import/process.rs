@@ -9,8 +9,7 @@ use crate::rights::Rights;
 use crate::state::State;
 use capstan_policy::program::is_harmless_variable;
 use capstan_ports::extension::Access;
-use capstan_ports::{ProgramError, ProgramRequest};
-use std::os::unix::fs::PermissionsExt;
+use capstan_ports::{ProgramError, ProgramRequest, ProgramRunner};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
@@ -37,7 +36,7 @@ impl State {
             return Err(super::not_granted("process"));
         }
         let programs = identity.services.programs.clone().ok_or_else(|| super::not_lent("programs"))?;
-        let place = place_of(&command.program)?;
+        let place = place_of(&command.program, &*programs)?;
         let allowed =
             rights.programs.iter().any(|rule| rule.allows(&command.program, &place, &command.arguments));
         if !allowed {
@@ -90,32 +89,18 @@ impl State {
     }
 }
 
-/// Where a program is: an absolute path as it stands, a name by the host's path. Relative places on that path are passed over:
-/// what they mean depends on where the user happens to be.
-fn place_of(program: &str) -> Result<PathBuf, HostError> {
+/// Where a program is. The runner looks names up; a path has to be a plain one, for rules are written about plain ones.
+fn place_of(program: &str, programs: &dyn ProgramRunner) -> Result<PathBuf, HostError> {
     let refuse = |reason: &str| {
         let program = super::printable(program, 200);
         HostError::Failed(format!("the program `{program}` cannot be run: {reason}"))
     };
-    if program.is_empty() || program.contains('\0') {
-        return Err(refuse("it has no name"));
+    let path = Path::new(program);
+    let plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+    if program.contains('/') && !(path.is_absolute() && plain) {
+        return Err(refuse("write a file name, or an absolute path without `..`"));
     }
-    if program.contains('/') {
-        let path = Path::new(program);
-        let plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
-        if !path.is_absolute() || !plain {
-            return Err(refuse("write a file name, or an absolute path without `..`"));
-        }
-        return Ok(path.to_owned());
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let places = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-    let mut found = places.map(|folder| folder.join(program));
-    found.find(|place| is_executable(place)).ok_or_else(|| refuse("it is not on the host's path"))
-}
-
-fn is_executable(place: &Path) -> bool {
-    place.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    programs.locate(path).map_err(|reason| refuse(&reason.to_string()))
 }
 
 /// An extension that could write the program could run anything.

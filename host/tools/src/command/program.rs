@@ -48,9 +48,32 @@ impl LocalPrograms {
         self
     }
 
-    /// The file that a request means. It is looked up here and started by its absolute path, so that neither the
-    /// folder in which the program starts nor its own environment has a say in what runs.
-    fn resolve(&self, program: &Path) -> io::Result<PathBuf> {
+    fn spawn(&self, request: &ProgramRequest, directory: &Path) -> io::Result<Child> {
+        if let Some((name, _)) =
+            request.environment.iter().find(|(name, _)| name.is_empty() || name.contains('='))
+        {
+            let problem = format!("{name:?} is no name of an environment variable");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+        }
+        let mut command = self.isolation.command(&self.locate(&request.program)?);
+        command.args(&request.arguments).current_dir(directory).env_clear();
+        command.envs(request.environment.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        command.spawn()
+    }
+}
+
+impl Default for LocalPrograms {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[async_trait]
+impl ProgramRunner for LocalPrograms {
+    // What it finds is started by its absolute path, so that neither the folder in which the program starts nor its own
+    // environment has a say in what runs.
+    fn locate(&self, program: &Path) -> io::Result<PathBuf> {
         if program.is_absolute() {
             return Ok(program.to_path_buf());
         }
@@ -73,29 +96,6 @@ impl LocalPrograms {
             })
     }
 
-    fn spawn(&self, request: &ProgramRequest, directory: &Path) -> io::Result<Child> {
-        if let Some((name, _)) =
-            request.environment.iter().find(|(name, _)| name.is_empty() || name.contains('='))
-        {
-            let problem = format!("{name:?} is no name of an environment variable");
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
-        }
-        let mut command = self.isolation.command(&self.resolve(&request.program)?);
-        command.args(&request.arguments).current_dir(directory).env_clear();
-        command.envs(request.environment.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-        command.spawn()
-    }
-}
-
-impl Default for LocalPrograms {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-#[async_trait]
-impl ProgramRunner for LocalPrograms {
     async fn run(
         &self,
         request: ProgramRequest,

@@ -1,9 +1,12 @@
-//! One line in the log for each request of an extension: who, which method, where, what came of it, how many bytes.
+//! One line in the log for each request of an extension: who, which method, where, what came of it, how many bytes. The bytes also
+//! count as its use.
 //!
 //! Never in it: paths and queries, header values, bodies. They are the places where people put keys.
 
 use super::fault::Fault;
 use crate::import::printable;
+use crate::state::Identity;
+use crate::usage::Meter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use wasmtime_wasi_http::Error;
@@ -13,7 +16,7 @@ const MAX_SHOWN_BYTES: usize = 300;
 
 /// The line, written when the request is over: at the end of the answer, or when the guest drops it.
 pub(crate) struct Audit {
-    extension: Arc<str>,
+    identity: Arc<Identity>,
     method: String,
     target: String,
     status: Option<u16>,
@@ -24,9 +27,9 @@ pub(crate) struct Audit {
 }
 
 impl Audit {
-    pub(crate) fn new(extension: Arc<str>, method: &http::Method) -> Self {
+    pub(crate) fn new(identity: Arc<Identity>, method: &http::Method) -> Self {
         Self {
-            extension,
+            identity,
             method: printable(method.as_str(), 40),
             target: String::new(),
             status: None,
@@ -71,13 +74,14 @@ impl Audit {
 
 impl Drop for Audit {
     fn drop(&mut self) {
+        let (status, received) = (self.status, self.received);
+        let sent = self.sent.load(Ordering::Relaxed);
+        Meter::count(&self.identity.meter.http_bytes, sent + received);
         if self.is_silent {
             return;
         }
-        let (extension, method) = (&*self.extension, &*self.method);
+        let (extension, method) = (&*self.identity.extension, &*self.method);
         let target = printable(&self.target, MAX_SHOWN_BYTES);
-        let (status, received) = (self.status, self.received);
-        let sent = self.sent.load(Ordering::Relaxed);
         match &self.fault {
             None => tracing::info!(
                 target: "capstan::extension", extension, method, target, status, sent, received, "http request"
