@@ -145,7 +145,7 @@ impl Live {
                 && chosen.candidates.iter().zip(&candidates).all(|(was, is)| was.is_same(is))
         });
         let now = kept.unwrap_or_else(|| {
-            let roles = roles::choose(catalog, config, self.parts.session.id());
+            let roles = roles::choose(catalog, config, &self.parts.session.id());
             Chosen { candidates, wanted, roles }
         });
         &chosen.insert(now).roles
@@ -166,7 +166,7 @@ impl Live {
             if observing.iter().any(|(known, _)| known.is_same(extension)) {
                 continue;
             }
-            if let Some(observer) = extension.observer(self.parts.session.id()) {
+            if let Some(observer) = extension.observer(&self.parts.session.id()) {
                 observing.push((extension.clone(), observers.add(observer)));
             }
         }
