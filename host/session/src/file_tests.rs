@@ -10,7 +10,7 @@ use tempfile::tempdir;
 
 /// A session whose file is `disk`.
 fn session_on(disk: &Arc<FaultyDisk>) -> SessionFile {
-    let tree = scan(&disk.bytes()[..]).unwrap().tree;
+    let tree = scan(&(Arc::clone(disk) as Arc<dyn Disk>)).unwrap().tree;
     let len = disk.bytes().len() as u64;
     SessionFile::over("s.jsonl".into(), Arc::clone(disk) as Arc<dyn Disk>, tree, len, None, Vec::new())
 }
@@ -29,7 +29,7 @@ fn texts(messages: &[Arc<Message>]) -> Vec<String> {
 }
 
 fn texts_in(bytes: &[u8]) -> Vec<String> {
-    let found = scan(bytes).unwrap();
+    let found = scan(&(Arc::new(FaultyDisk::with(bytes)) as Arc<dyn Disk>)).unwrap();
     assert!(found.damage.is_none());
     texts(&found.tree.context().messages)
 }

@@ -115,7 +115,7 @@ pub fn open_by_id(root: &Path, id: &str) -> Result<SessionFile, SessionError> {
 }
 
 /// The session files of a folder and when each was last written.
-fn session_files(folder: &Path) -> io::Result<Vec<(PathBuf, SystemTime)>> {
+pub(crate) fn session_files(folder: &Path) -> io::Result<Vec<(PathBuf, SystemTime)>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -137,7 +137,8 @@ fn id_in_name(path: &Path) -> Option<&str> {
     path.file_stem()?.to_str()?.split_once('_').map(|(_, id)| id)
 }
 
-fn read_header(path: &Path) -> Result<Header, String> {
+/// The first line of a file, or why it has none.
+pub(crate) fn read_header(path: &Path) -> Result<Header, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     let mut line = Vec::new();
     BufReader::new(file.take(MAX_HEADER_BYTES))

@@ -24,10 +24,14 @@ pub mod tree;
 #[cfg(test)]
 mod faulty;
 mod fork;
+mod legacy;
 mod log;
 mod mend;
+mod migrate;
 mod open;
+mod quick;
 mod scan;
+mod stretch;
 mod writer;
 
 pub use disk::{Disk, FileDisk, Presence};
