@@ -14,7 +14,7 @@ use std::thread;
 
 /// Bytes of a stretch: some hundred lines, so that handing them over costs nothing beside reading them, and little enough
 /// to stay in a processor's cache.
-pub(crate) const STRETCH_BYTES: u64 = 1 << 20;
+pub(crate) const STRETCH_BYTES: u64 = 1 << 18;
 
 /// Most threads that read. More of them wait for memory and not for each other.
 const MAX_THREADS: usize = 8;
@@ -44,9 +44,9 @@ pub(crate) fn each_line<T: Send>(
     mut take: impl FnMut(Line<T>),
 ) -> io::Result<()> {
     let n_stretches = (range.end - range.start).div_ceil(stretch_bytes);
-    let stretch = |n: u64| {
+    let stretch = |n: u64, bytes: &mut Vec<u8>| {
         let from = range.start + n * stretch_bytes;
-        lines_of(disk, &range, from..(from + stretch_bytes).min(range.end), &read)
+        lines_of(disk, &range, from..(from + stretch_bytes).min(range.end), bytes, &read)
     };
     let wanted = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     let n_threads = wanted.min(usize::try_from(n_stretches).unwrap_or(wanted));
@@ -58,9 +58,10 @@ pub(crate) fn each_line<T: Send>(
         while n_threads > 1 && n_started < n_threads {
             let (sender, next, stretch) = (sender.clone(), &next, &stretch);
             let work = move || {
+                let mut bytes = Vec::new();
                 loop {
                     let n = next.fetch_add(1, Ordering::Relaxed);
-                    if n >= n_stretches || sender.send((n, stretch(n))).is_err() {
+                    if n >= n_stretches || sender.send((n, stretch(n, &mut bytes))).is_err() {
                         break;
                     }
                 }
@@ -74,8 +75,9 @@ pub(crate) fn each_line<T: Send>(
         }
         drop(sender);
         if n_started == 0 {
+            let mut bytes = Vec::new();
             return (0..n_stretches).try_for_each(|n| {
-                stretch(n)?.into_iter().for_each(&mut take);
+                stretch(n, &mut bytes)?.into_iter().for_each(&mut take);
                 Ok(())
             });
         }
@@ -92,20 +94,21 @@ pub(crate) fn each_line<T: Send>(
     })
 }
 
-/// The lines that begin in `stretch`.
+/// The lines that begin in `stretch`. `bytes` is room to read into, whatever is in it.
 fn lines_of<T>(
     disk: &dyn Disk,
     whole: &Range<u64>,
     stretch: Range<u64>,
+    bytes: &mut Vec<u8>,
     read: &impl Fn(&[u8]) -> T,
 ) -> io::Result<Vec<Line<T>>> {
     // The byte before says whether a line begins with the stretch.
     let begin = if stretch.start == whole.start { stretch.start } else { stretch.start - 1 };
-    let mut bytes = Vec::new();
-    read_more(disk, &mut bytes, begin, stretch.end)?;
+    bytes.clear();
+    read_more(disk, bytes, begin, stretch.end)?;
     let mut at = 0;
     if begin < stretch.start {
-        match memchr::memchr(b'\n', &bytes) {
+        match memchr::memchr(b'\n', bytes) {
             Some(end) => at = end + 1,
             None => return Ok(Vec::new()),
         }
@@ -119,7 +122,7 @@ fn lines_of<T>(
             let known = begin + searched as u64;
             if known < whole.end {
                 // As much again as there is, so that a long line is not searched many times.
-                read_more(disk, &mut bytes, begin, (known + searched as u64).min(whole.end))?;
+                read_more(disk, bytes, begin, (known + searched as u64).min(whole.end))?;
                 continue;
             }
             let line = bytes.get(at..).unwrap_or_default();
