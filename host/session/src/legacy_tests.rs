@@ -1,4 +1,3 @@
-use super::*;
 use crate::disk::Disk;
 use crate::faulty::FaultyDisk;
 use crate::scan::{Scan, Tail, scan};

@@ -138,19 +138,18 @@ fn a_torn_last_line_of_an_older_session_stays_there_and_is_told() {
 
 #[test]
 fn where_no_file_can_be_written_the_older_session_is_shown_with_the_way_on() {
-    let (root, path) = old_file(VERSION_TWO);
-    let folder = path.parent().unwrap();
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o500)).unwrap();
-    if fs::write(folder.join("probe"), "").is_ok() {
-        return; // Permissions do not bind this user.
-    }
-    let session = SessionFile::open(&path).unwrap();
+    let (_root, path) = old_file(VERSION_TWO);
+    let file = fs::File::open(&path).unwrap();
+    let disk: Arc<dyn Disk> = Arc::new(crate::FileDisk::new(file, path.clone()).unwrap());
+    let found = crate::scan::scan(&disk).unwrap();
+    // Permissions do not bind every user; nobody writes to a folder that everybody can write to.
+    fs::set_permissions(path.parent().unwrap(), fs::Permissions::from_mode(0o777)).unwrap();
+    let session = SessionFile::migrate(&path, disk, found).unwrap();
     assert_eq!(texts(&session), ["one", "hook"]);
     let Some(SessionError::ReadOnly { reason, .. }) = session.read_only() else {
         panic!("it can be written")
     };
     assert!(reason.contains("version 2") && reason.contains("fork it"), "{reason}");
     assert!(matches!(session.notices(), [Notice::ReadOnly { .. }]));
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
-    drop(root);
+    assert_eq!(n_sessions(&path), 1);
 }

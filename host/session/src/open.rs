@@ -55,7 +55,12 @@ impl SessionFile {
             .mode(0o600)
             .open(&path)
             .map_err(|error| io_failed(&path, "create", error))?;
-        Self::fill(&path, file, header, entries).inspect_err(|_| {
+        let filled = lock(&path, &file)
+            .and_then(|()| {
+                FileDisk::new(file, path.clone()).map_err(|error| io_failed(&path, "look at the file", error))
+            })
+            .and_then(|disk| Self::fill(&path, Arc::new(disk), header, entries));
+        filled.inspect_err(|_| {
             // Nothing in the file was acknowledged, and without it the next start finds no half of a session.
             if let Err(error) = fs::remove_file(&path) {
                 tracing::warn!(path = %path.display(), %error, "an unfinished session file could not be removed");
@@ -63,16 +68,14 @@ impl SessionFile {
         })
     }
 
+    /// Writes a whole session to an empty file.
     fn fill(
         path: &Path,
-        file: File,
+        disk: Arc<dyn Disk>,
         header: Header,
         entries: Vec<StoredEntry>,
     ) -> Result<Self, SessionError> {
-        lock(path, &file)?;
         let failed = |action| move |error| io_failed(path, action, error);
-        let disk: Arc<dyn Disk> =
-            Arc::new(FileDisk::new(file, path.to_owned()).map_err(failed("look at the file"))?);
         let mut text = header.to_line().map_err(|error| unwritable(path, error))? + "\n";
         let mut tree = Tree::new(header);
         let mut len = 0;
@@ -301,7 +304,10 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 /// Makes the name of `path` durable.
 fn sync_folder_of(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
+    File::open(folder)?.sync_all()?;
+    #[cfg(test)]
+    tests::note_synced(folder);
+    Ok(())
 }
 
 /// Keeps bytes in a new file beside `path` and returns where.

@@ -50,7 +50,7 @@ fn a_whole_file_is_read_whole() {
     assert!(scan.damage.is_none());
 }
 
-// J2, J3, J4: a tear at every byte, also inside characters, leaves exactly the entries before it.
+// 001-132, J2, J3, J4: a tear at every byte, also inside characters, leaves exactly the entries before it.
 #[test]
 fn whatever_byte_a_file_is_torn_at_the_entries_before_it_are_found() {
     let words: Vec<String> = ["first", "zwölf 😀", ""].map(String::from).to_vec();
@@ -83,7 +83,7 @@ fn check_tear(bytes: &[u8], ends: &[usize], words: &[String], cut: usize) {
     assert_eq!(found.tail, expected, "cut at {cut}");
 }
 
-// J10
+// 001-133, J10
 #[test]
 fn a_damaged_line_is_named_and_what_follows_continues_what_was_before() {
     let words: Vec<String> = ["one", "two", "three", "four"].map(String::from).to_vec();
@@ -107,6 +107,48 @@ fn a_repeated_id_is_damage() {
     let damage = found.damage.unwrap();
     assert_eq!(damage.line, 3);
     assert!(matches!(damage.error, LineError::DuplicateId(_)));
+}
+
+// J15: a clock that jumps backwards moves nothing.
+#[test]
+fn the_order_is_that_of_the_lines_and_not_that_of_the_times() {
+    let words: Vec<String> = ["one", "two", "three"].map(String::from).to_vec();
+    let (bytes, _) = sample(&words);
+    let mut text = String::from_utf8(bytes).unwrap();
+    let times: Vec<_> = text
+        .lines()
+        .skip(1)
+        .map(|line| StoredEntry::parse(line.as_bytes()).unwrap().entry().timestamp.clone())
+        .collect();
+    for (n, time) in times.iter().enumerate() {
+        let at = text.rfind(time.as_str()).unwrap();
+        text.replace_range(at..at + time.len(), &format!("20{:02}-01-01T00:00:00.000Z", 30 + n));
+    }
+    let mut found = scanned(text.as_bytes()).unwrap();
+    let entries: Vec<_> = found.tree.entries().cloned().collect();
+    assert!(entries.windows(2).all(|pair| pair[0].timestamp > pair[1].timestamp), "the times go backwards");
+    assert_eq!(texts(&mut found), words);
+    assert_eq!(found.tree.leaf(), Some(&entries[2].id));
+}
+
+// J12: many entries in one chain. More of them with optimisations, where they take no longer.
+#[test]
+fn a_chain_of_very_many_entries_is_read_and_walked() {
+    let n: usize = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
+    let (mut bytes, _) = sample(&[]);
+    let mut parent = String::from("null");
+    for at in 0..n {
+        let line = format!(
+            "{{\"type\":\"message\",\"id\":\"{at:08x}\",\"parentId\":{parent},\"message\":{{\"role\":\"user\",\"content\":\"\"}}}}\n"
+        );
+        bytes.extend(line.into_bytes());
+        parent = format!("\"{at:08x}\"");
+    }
+    let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::with(&bytes));
+    let found = scan(&disk).unwrap();
+    assert!(found.damage.is_none());
+    assert_eq!(found.tree.branch().count(), n);
+    assert_eq!(found.tree.context().messages.len(), n);
 }
 
 #[test]
