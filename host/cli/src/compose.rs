@@ -189,7 +189,9 @@ fn open_log(home: &Home, which: Which) -> Result<(Arc<dyn SessionLog>, Header)> 
             let header = session.header();
             return Ok((Arc::new(session), header));
         }
-        Which::New => SessionFile::create(&root, &home.workspace)?,
+        Which::New => SessionFile::create(&root, &home.workspace).context(
+            "no session can be kept, so nothing was run; `--no-session` runs without keeping anything",
+        )?,
         Which::Last => {
             let search = capstan_session::latest_in(&root, &home.workspace);
             for skipped in &search.skipped {

@@ -1,7 +1,7 @@
 //! The session tree and its JSONL file: the only crate that writes session bytes.
 //!
 //! A session is a header and a list of entries, one JSON object a line, each naming its parent; the format is version 3
-//! of pi's session files. Entries are only ever added. What the crate promises is that an acknowledged entry (one whose
+//! of pi's session files, and the versions before it are read. Entries are only ever added. What the crate promises is that an acknowledged entry (one whose
 //! [`commit`](capstan_ports::SessionLog::commit) returned) is found again, whatever happens to the process, and that it
 //! never destroys bytes that it does not understand.
 //!

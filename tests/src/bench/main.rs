@@ -1,5 +1,5 @@
-//! Benchmarks of the product as it ships: the release binary over loopback HTTP; the sandbox and the agent
-//! loop in process.
+//! Benchmarks of the product as it ships: the release binary over loopback HTTP; the sandbox, the agent
+//! loop and the session file in process.
 //!
 //! Figures of one run are comparable with each other and with nothing else, so whatever a figure is compared with is
 //! measured beside it. All of a run goes to one file; `--only` measures a part and leaves the rest of the file as it was.
@@ -11,6 +11,7 @@ mod hook_call;
 mod load;
 mod loop_overhead;
 mod sandbox;
+mod session;
 mod swap;
 mod turn;
 
@@ -39,7 +40,7 @@ struct Args {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
-    /// Only figures whose name, or whose group's name (client, hook_call, load, swap, loop_overhead), contains this
+    /// Only figures whose name, or whose group's name (client, hook_call, load, swap, loop_overhead, session), contains this
     #[arg(long, value_name = "NAME", default_value = "")]
     only: String,
 }
@@ -69,6 +70,7 @@ fn main() -> Result<()> {
     load::measure(&subject, &mut figures)?;
     swap::measure(&subject, &mut figures)?;
     loop_overhead::measure(&mut figures)?;
+    session::measure(&mut figures)?;
     anyhow::ensure!(!figures.is_empty(), "no figure's name contains `{}`", args.only);
     figures.merge_into(&args.out)?;
     println!("{}", figures.table());

@@ -259,7 +259,9 @@ async fn without_a_place_for_the_session_nothing_runs_unless_nothing_is_to_be_ke
     let blocked = product.home().join("sessions");
     std::fs::write(&blocked, "")?;
     let refused = product.run(&["-p", "one"]).await?.with_code(1);
-    assert!(refused.stderr.contains("sessions"), "{}", refused.stderr);
+    for word in ["sessions", "--no-session"] {
+        assert!(refused.stderr.contains(word), "{}", refused.stderr);
+    }
     assert_eq!((refused.stdout.as_str(), server.requests().len()), ("", 0), "nothing was asked");
     let unkept = product.run(&["--no-session", "-p", "two"]).await?.with_code(0);
     assert_eq!(unkept.stdout, "fine\n");
