@@ -10,13 +10,16 @@
 //! look at the host's own process.
 
 use crate::command::group::{CHUNK_BYTES, GRACE, Group, Isolation, KILL_WAIT};
-use crate::command::{CommandEnd, CommandOutcome, CommandRequest, CommandRuntime, OutputBuffer, OutputSink};
+use crate::command::{
+    CommandEnd, CommandOutcome, CommandRequest, CommandRuntime, OutputBuffer, OutputFolder, OutputSink,
+};
 use crate::error::RuntimeError;
 use async_trait::async_trait;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
@@ -40,6 +43,8 @@ pub struct LocalCommands {
     isolation: Isolation,
     secrets: Vec<OsString>,
     output_directory: PathBuf,
+    /// Kept for as long as commands may write there.
+    output_folder: Option<Arc<OutputFolder>>,
 }
 
 impl LocalCommands {
@@ -51,6 +56,7 @@ impl LocalCommands {
             isolation: Isolation::fitting(),
             secrets: SECRETS.map(OsString::from).to_vec(),
             output_directory: std::env::temp_dir(),
+            output_folder: None,
         }
     }
 
@@ -66,6 +72,14 @@ impl LocalCommands {
     #[must_use]
     pub fn with_output_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.output_directory = directory.into();
+        self
+    }
+
+    /// The same with a folder of the session's own, which goes away with the last of these if nothing was put there.
+    #[must_use]
+    pub fn with_output_folder(mut self, folder: OutputFolder) -> Self {
+        self.output_directory = folder.path().to_path_buf();
+        self.output_folder = Some(Arc::new(folder));
         self
     }
 

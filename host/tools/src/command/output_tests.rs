@@ -66,7 +66,7 @@ async fn invalid_bytes_that_grow_beyond_the_limit_are_still_kept_in_the_file() {
 
 #[tokio::test]
 async fn a_file_that_cannot_be_made_costs_only_the_full_output() {
-    let mut buffer = OutputBuffer::new("/nonexistent".into());
+    let mut buffer = OutputBuffer::new("/nonexistent/folder".into());
     buffer.push(&b"line\n".repeat(20_000)).await;
     let output = buffer.finish().await;
     assert_eq!((output.full_output, output.full_output_is_whole), (None, false));
