@@ -20,7 +20,11 @@ pub struct MemorySession {
 impl MemorySession {
     /// A new session that works in `cwd`.
     pub fn new(cwd: &Path) -> Self {
-        let header = Header::new(cwd);
+        Self::with_header(Header::new(cwd))
+    }
+
+    /// The same with a header of the caller's, which may name a parent.
+    pub fn with_header(header: Header) -> Self {
         Self { id: header.id.clone(), tree: Mutex::new(Tree::new(header)) }
     }
 
@@ -43,6 +47,24 @@ impl MemorySession {
         let id = entry.entry().id.clone();
         tree.push(entry).map_err(|error| unwritable(Path::new("(in memory)"), error))?;
         Ok(id)
+    }
+
+    /// Another session with what is on the way to `leaf`, or with nothing. This one stays as it is.
+    ///
+    /// # Errors
+    /// [`SessionError::UnknownEntry`].
+    pub fn fork(&self, leaf: Option<&EntryId>) -> Result<Self, SessionError> {
+        let tree = self.tree();
+        let mut header = Header::new(Path::new(&tree.header().cwd));
+        header.parent_session = Some(self.id.to_string());
+        let copy = Self::with_header(header);
+        if let Some(leaf) = leaf {
+            let mut copied = copy.tree();
+            for stored in tree.stored_path(leaf)? {
+                copied.push(stored.clone()).map_err(|error| unwritable(Path::new("(in memory)"), error))?;
+            }
+        }
+        Ok(copy)
     }
 
     /// Looks at the tree. Nothing can be added meanwhile.

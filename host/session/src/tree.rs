@@ -152,6 +152,15 @@ impl Tree {
         Ok(path)
     }
 
+    /// The same with their lines, for copies.
+    pub(crate) fn stored_path(&self, to: &EntryId) -> Result<Vec<&StoredEntry>, SessionError> {
+        let end = self.position(to)?;
+        let back = std::iter::successors(Some(end), |at| self.nodes[*at].parent);
+        let mut path: Vec<_> = back.map(|at| &self.nodes[at].stored).collect();
+        path.reverse();
+        Ok(path)
+    }
+
     /// What the user, the model and the tools said from the root to the leaf (001-042).
     pub fn transcript(&self) -> Vec<Arc<Message>> {
         let said = |entry: &Arc<Entry>| {
