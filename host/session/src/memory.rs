@@ -10,6 +10,9 @@ use capstan_ports::{EntryId, Message, SessionError, SessionId, SessionLog};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// What stands in errors in the place of a file.
+pub(crate) const IN_MEMORY: &str = "(in memory)";
+
 /// A session that ends with the process.
 #[derive(Debug)]
 pub struct MemorySession {
@@ -25,7 +28,11 @@ impl MemorySession {
 
     /// The same with a header of the caller's, which may name a parent.
     pub fn with_header(header: Header) -> Self {
-        Self { id: header.id.clone(), tree: Mutex::new(Tree::new(header)) }
+        Self::of(Tree::new(header))
+    }
+
+    pub(crate) fn of(tree: Tree) -> Self {
+        Self { id: tree.header().id.clone(), tree: Mutex::new(tree) }
     }
 
     /// What the first line of its file would be.
@@ -45,26 +52,8 @@ impl MemorySession {
         let mut tree = self.tree();
         let entry = tree.next(kind, at_ms)?;
         let id = entry.entry().id.clone();
-        tree.push(entry).map_err(|error| unwritable(Path::new("(in memory)"), error))?;
+        tree.push(entry).map_err(|error| unwritable(Path::new(IN_MEMORY), error))?;
         Ok(id)
-    }
-
-    /// Another session with what is on the way to `leaf`, or with nothing. This one stays as it is.
-    ///
-    /// # Errors
-    /// [`SessionError::UnknownEntry`].
-    pub fn fork(&self, leaf: Option<&EntryId>) -> Result<Self, SessionError> {
-        let tree = self.tree();
-        let mut header = Header::new(Path::new(&tree.header().cwd));
-        header.parent_session = Some(self.id.to_string());
-        let copy = Self::with_header(header);
-        if let Some(leaf) = leaf {
-            let mut copied = copy.tree();
-            for stored in tree.stored_path(leaf)? {
-                copied.push(stored.clone()).map_err(|error| unwritable(Path::new("(in memory)"), error))?;
-            }
-        }
-        Ok(copy)
     }
 
     /// Looks at the tree. Nothing can be added meanwhile.
