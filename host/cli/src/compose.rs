@@ -21,8 +21,15 @@ use capstan_ports::message::now_ms;
 use capstan_ports::{Model, ModelCatalog, ProgramRunner, Tool};
 use capstan_session::Header;
 use capstan_storage::KeyValueFiles;
-use capstan_tools::{CommandRuntime, LocalCommands, LocalPrograms, LocalWorkspace, builtin_tools};
+use capstan_tools::{
+    CommandRuntime, LocalCommands, LocalPrograms, LocalWorkspace, OutputFolder, builtin_tools,
+};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the full output of a command can be read. Nobody goes back to it after a week, and one file may have a
+/// hundred megabytes.
+const OUTPUTS_KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// A session ready for its first prompt.
 pub(crate) struct Composed {
@@ -71,8 +78,7 @@ pub(crate) struct Plan {
 pub(crate) async fn session(home: &Home, setup: &Setup, plan: Plan) -> Result<Composed> {
     let grants = config::load_grants(home)?;
     let config = Config::load(home, &grants)?;
-    let keys = config.providers.iter().filter_map(|provider| provider.api_key_env.clone());
-    let commands = Arc::new(LocalCommands::new().without_variables(keys));
+    let commands = Arc::new(commands(home, &config));
     assemble(home, setup, plan, &config, &grants, commands).await
 }
 
@@ -164,6 +170,26 @@ fn warn(notice: &str) {
     screen::note(&format!("{}capstan:{:#} {}", screen::WARN, screen::WARN, screen::visible(notice)));
 }
 
+/// Commands without the keys of providers, whose long output the session's `read` can reach.
+fn commands(home: &Home, config: &Config) -> LocalCommands {
+    let keys = config.providers.iter().filter_map(|provider| provider.api_key_env.clone());
+    let commands = LocalCommands::new().without_variables(keys);
+    match OutputFolder::create(home.outputs()) {
+        Ok(folder) => {
+            let all = home.all_outputs();
+            // Beside everything else; nobody waits for it.
+            drop(tokio::task::spawn_blocking(move || OutputFolder::sweep(&all, OUTPUTS_KEPT)));
+            commands.with_output_directory(folder.path())
+        }
+        Err(error) => {
+            warn(&format!(
+                "{error}; long output goes to the system's temporary folder, where read cannot reach it"
+            ));
+            commands
+        }
+    }
+}
+
 /// The built-in tools.
 fn builtin(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Result<Vec<Arc<dyn Tool>>> {
     let mut workspace = LocalWorkspace::open(&home.workspace)?;
@@ -171,6 +197,9 @@ fn builtin(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Res
         workspace = workspace
             .with_root(directory, Access::ReadWrite)
             .with_context(|| format!("--add-dir {}", directory.display()))?;
+    }
+    if home.outputs().is_dir() {
+        workspace = workspace.with_root(home.outputs(), Access::ReadOnly)?;
     }
     // What would give a writer power over the host or over git later.
     for protected in

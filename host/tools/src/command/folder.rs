@@ -3,7 +3,7 @@
 use crate::error::RuntimeError;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
-use std::fs::{DirBuilder, Permissions};
+use std::fs::{DirBuilder, File, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use std::time::{Duration, SystemTime};
 /// Entries that one sweep looks at. It runs while a session starts; what it does not reach is left to the next one.
 const MAX_SWEPT: usize = 10_000;
 
-/// A folder that only the user can look into: output may hold what a command printed of the user's secrets. It goes
-/// away with its owner if nothing was put into it; its files stay, because a transcript names them.
+/// A folder that only the user can look into: output may hold what a command printed of the user's secrets. Its files
+/// outlive the session, because a transcript names them, and go when a sweep finds them old.
 #[derive(Debug)]
 pub struct OutputFolder {
     path: PathBuf,
@@ -30,7 +30,9 @@ impl OutputFolder {
             .recursive(true)
             .mode(0o700)
             .create(&path)
-            .and_then(|()| std::fs::set_permissions(&path, Permissions::from_mode(0o700)));
+            .and_then(|()| std::fs::set_permissions(&path, Permissions::from_mode(0o700)))
+            // A sweep takes an old empty folder; this one is in use from now on.
+            .and_then(|()| File::open(&path)?.set_modified(SystemTime::now()));
         match made {
             Ok(()) => Ok(Self { path }),
             Err(source) => Err(RuntimeError::OutputFolder { path, source }),
@@ -42,18 +44,12 @@ impl OutputFolder {
         &self.path
     }
 
-    /// Deletes files older than `max_age` from the folders in `parent`, and folders of that age that are empty then.
+    /// Deletes files older than `max_age` from the folders in `parent`, and folders of that age that are empty then. Blocks
+    /// for a moment at most, however much there is: what it does not come to is left for the next time.
     /// Returns how many files went. Nothing else is touched; what cannot be deleted stays for the next time.
     pub fn sweep(parent: &Path, max_age: Duration) -> usize {
         let Some(before) = SystemTime::now().checked_sub(max_age) else { return 0 };
         sweep(parent, before).unwrap_or(0)
-    }
-}
-
-impl Drop for OutputFolder {
-    fn drop(&mut self) {
-        // Fails if there is something in it, which is the point.
-        let _kept = std::fs::remove_dir(&self.path);
     }
 }
 

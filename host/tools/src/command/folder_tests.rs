@@ -1,5 +1,5 @@
 use super::*;
-use std::fs::{self, File};
+use std::fs;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -12,21 +12,17 @@ fn make_old(path: &Path) {
 }
 
 #[test]
-fn the_folder_is_private_even_where_it_was_not_and_goes_if_it_stays_empty() {
+fn the_folder_is_private_even_where_it_was_not_and_young_again() {
     let base = tempfile::tempdir().unwrap();
-    let path = base.path().join("outputs/session");
+    let path = base.path().join("outputs/project");
     let folder = OutputFolder::create(&path).unwrap();
-    assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o700, 0o700));
-    drop(folder);
-    assert!(!path.exists());
-
-    fs::create_dir(&path).unwrap();
+    assert_eq!((mode(folder.path()), mode(path.parent().unwrap())), (0o700, 0o700));
     fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
-    let folder = OutputFolder::create(&path).unwrap();
+    make_old(&path);
+    OutputFolder::create(&path).unwrap();
     assert_eq!(mode(&path), 0o700);
-    fs::write(path.join("log"), "output").unwrap();
-    drop(folder);
-    assert_eq!(fs::read_to_string(path.join("log")).unwrap(), "output");
+    OutputFolder::sweep(path.parent().unwrap(), 7 * DAY);
+    assert!(path.exists());
 }
 
 #[test]

@@ -10,16 +10,13 @@
 //! look at the host's own process.
 
 use crate::command::group::{CHUNK_BYTES, GRACE, Group, Isolation, KILL_WAIT};
-use crate::command::{
-    CommandEnd, CommandOutcome, CommandRequest, CommandRuntime, OutputBuffer, OutputFolder, OutputSink,
-};
+use crate::command::{CommandEnd, CommandOutcome, CommandRequest, CommandRuntime, OutputBuffer, OutputSink};
 use crate::error::RuntimeError;
 use async_trait::async_trait;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
@@ -43,8 +40,6 @@ pub struct LocalCommands {
     isolation: Isolation,
     secrets: Vec<OsString>,
     output_directory: PathBuf,
-    /// Kept for as long as commands may write there.
-    output_folder: Option<Arc<OutputFolder>>,
 }
 
 impl LocalCommands {
@@ -56,7 +51,6 @@ impl LocalCommands {
             isolation: Isolation::fitting(),
             secrets: SECRETS.map(OsString::from).to_vec(),
             output_directory: std::env::temp_dir(),
-            output_folder: None,
         }
     }
 
@@ -67,19 +61,11 @@ impl LocalCommands {
         self
     }
 
-    /// Puts long output into this directory instead of the system's temporary one. If it is a root of the workspace, the
-    /// model can look at it with `read`.
+    /// Puts long output into this directory instead of the system's temporary one; see
+    /// [`OutputFolder`](crate::OutputFolder). If it is a root of the workspace, the model can look at it with `read`.
     #[must_use]
     pub fn with_output_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.output_directory = directory.into();
-        self
-    }
-
-    /// The same with a folder of the session's own, which goes away with the last of these if nothing was put there.
-    #[must_use]
-    pub fn with_output_folder(mut self, folder: OutputFolder) -> Self {
-        self.output_directory = folder.path().to_path_buf();
-        self.output_folder = Some(Arc::new(folder));
         self
     }
 

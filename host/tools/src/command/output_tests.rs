@@ -73,6 +73,19 @@ async fn a_file_that_cannot_be_made_costs_only_the_full_output() {
     assert_eq!(output.truncation.unwrap().total_lines, 20_000);
 }
 
+// 001-096
+#[tokio::test]
+async fn the_file_is_for_the_user_alone_and_its_folder_is_made_again_if_it_is_gone() {
+    use std::os::unix::fs::PermissionsExt;
+    let base = tempfile::tempdir().unwrap();
+    let folder = base.path().join("outputs");
+    let mut buffer = OutputBuffer::new(folder.clone());
+    buffer.push(&b"line\n".repeat(20_000)).await;
+    let file = buffer.finish().await.full_output.unwrap();
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
+}
+
 #[tokio::test]
 async fn output_without_end_fills_the_file_only_so_far() {
     let folder = tempfile::tempdir().unwrap();
