@@ -2,9 +2,11 @@
 
 use crate::error::RuntimeError;
 use crate::locks::lock;
+use crate::text::fold::{Folded, Folding};
 use crate::text::truncate::{MAX_BYTES, MAX_LINES, TruncatedBy, count_lines, head, size};
+use crate::tools::found::visible;
 use crate::tools::known::{KnownFiles, digest};
-use crate::tools::{arguments, definition, path_of, picture, unless_cancelled, whole_number};
+use crate::tools::{arguments, definition, path_of, picture, start_of, unless_cancelled, whole_number};
 use crate::workspace::WorkspaceRuntime;
 use async_trait::async_trait;
 use capstan_ports::message::ToolCall;
@@ -13,6 +15,7 @@ use capstan_ports::tool::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutc
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// The whole file is in memory while its lines are counted. Ten parallel reads of this size are still harmless.
 const MAX_FILE_BYTES: u64 = 32 * 1024 * 1024;
@@ -56,6 +59,21 @@ impl ReadTool {
         Self { definition, workspace, known: Arc::default() }
     }
 
+    /// The path of a file beside the missing `path` whose name differs only in case, quotes, spaces or Unicode form, as the
+    /// names of screenshots do that a model writes down again. It is told rather than read: whoever allowed the call
+    /// allowed the path that it names.
+    async fn similar(&self, path: &str, cancel: &CancellationToken) -> Option<String> {
+        let (folder, name) = match path.rsplit_once('/') {
+            Some((folder, name)) => (format!("{folder}/"), name),
+            None => (String::new(), path),
+        };
+        let listing = self.workspace.list(start_of(Some(&folder)), cancel).await.ok()?;
+        let key = |name: &str| Folded::new(name, Folding::Loose).text.to_lowercase();
+        let wanted = key(name);
+        let found = listing.entries.into_iter().find(|entry| key(&entry.name) == wanted)?;
+        Some(format!("{folder}{}", visible(&found.name)))
+    }
+
     /// Remembers what it reads in `known`, so that [`EditTool`](crate::EditTool) notices when a file is changed by
     /// something else afterwards.
     #[must_use]
@@ -82,7 +100,15 @@ impl Tool for ReadTool {
         let _held =
             unless_cancelled(&context.cancel, async { Ok::<_, ToolError>(lock(real_path.clone()).await) })
                 .await?;
-        let reading = self.workspace.read(&wanted.path, MAX_FILE_BYTES);
+        let reading = async {
+            match self.workspace.read(&wanted.path, MAX_FILE_BYTES).await {
+                Err(missing @ RuntimeError::NotFound { .. }) => {
+                    let similar = self.similar(&wanted.path, &context.cancel).await;
+                    Err(explained(missing, similar.as_deref()))
+                }
+                result => result.map_err(ToolError::from),
+            }
+        };
         let bytes = unless_cancelled(&context.cancel, reading).await?.bytes;
         let known = Arc::clone(&self.known);
         // The digest and the lines of a large file take time that other calls of the round should not wait for.
@@ -96,6 +122,15 @@ impl Tool for ReadTool {
         })
         .await?
     }
+}
+
+/// A missing file with the name that was probably meant.
+fn explained(missing: RuntimeError, similar: Option<&str>) -> ToolError {
+    let message = match similar {
+        Some(similar) => format!("{missing}. There is one that is named almost so: {similar}"),
+        None => missing.to_string(),
+    };
+    ToolError::Failed { message, source: Some(Box::new(missing)) }
 }
 
 fn shown(wanted: &ReadArguments, bytes: &[u8]) -> Result<ToolOutcome, ToolError> {

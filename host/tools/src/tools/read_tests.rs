@@ -22,6 +22,23 @@ async fn text_comes_as_it_is_and_a_missing_file_is_named() {
     assert!(error.to_string().contains("b.txt does not exist"), "{error}");
 }
 
+#[tokio::test]
+async fn a_missing_file_comes_with_the_one_that_is_named_almost_so() {
+    let tool = read("shots/Shot at 9\u{202F}AM \u{2019}x\u{2019}.txt", "text");
+    let missing = |path: &str| {
+        let arguments = json!({"path": path});
+        let tool = &tool;
+        async move { run(tool, arguments).await.unwrap_err().to_string() }
+    };
+    let error = missing("shots/shot at 9 AM 'x'.txt").await;
+    let expected = "named almost so: shots/Shot at 9\u{202F}AM \u{2019}x\u{2019}.txt";
+    assert!(error.contains("does not exist") && error.ends_with(expected), "{error}");
+    for other in ["shots/other.txt", "nowhere/at all", "other", "shots/"] {
+        let error = missing(other).await;
+        assert!(!error.contains("almost"), "{error}");
+    }
+}
+
 // 001-095
 #[tokio::test]
 async fn a_long_file_stops_at_2000_lines_and_says_where_to_go_on() {

@@ -26,13 +26,11 @@ impl LocalFolder {
         let flags = flags | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(File::from(openat(&self.0, name, flags, Mode::empty())?))
     }
-}
 
-impl Folder for LocalFolder {
-    fn names(&self, is_cancelled: &dyn Fn() -> bool) -> io::Result<Names> {
+    fn names_up_to(&self, max_entries: usize, is_cancelled: &dyn Fn() -> bool) -> io::Result<Names> {
         let mut names = Names { entries: Vec::new(), is_whole: true };
         for entry in self.0.entries()? {
-            if names.entries.len() >= MAX_FOLDER_ENTRIES {
+            if names.entries.len() >= max_entries {
                 names.is_whole = false;
                 break;
             }
@@ -52,6 +50,12 @@ impl Folder for LocalFolder {
         }
         names.entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         Ok(names)
+    }
+}
+
+impl Folder for LocalFolder {
+    fn names(&self, is_cancelled: &dyn Fn() -> bool) -> io::Result<Names> {
+        self.names_up_to(MAX_FOLDER_ENTRIES, is_cancelled)
     }
 
     fn folder(&self, name: &OsStr) -> io::Result<Self> {
@@ -119,3 +123,7 @@ fn above_root(dir: &Dir, real: &Path) -> Vec<Layer> {
     }
     layers
 }
+
+#[cfg(test)]
+#[path = "folder_tests.rs"]
+mod tests;
