@@ -7,15 +7,14 @@ use crate::home::Home;
 use crate::live::{Live, LiveParts};
 use crate::loader::Loader;
 use crate::permit::{Permits, Person};
+use crate::prompts::Prompts;
 use crate::{model, print, roster, screen, secrets, usage};
 use anyhow::{Context, Result};
-use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
 use capstan_agent::trace::HookTrace;
-use capstan_agent::{AgentLoopConfig, AgentSession, Observers, RetryEvent, SessionFacts, ToolRegistry};
+use capstan_agent::{AgentLoopConfig, AgentSession, Observers, RetryEvent, SessionFacts};
 use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Access;
-use capstan_ports::message::now_ms;
 use capstan_ports::{Model, ProgramRunner, SessionLog, Tool};
 use capstan_session::{Header, MemorySession, SessionFile};
 use capstan_storage::KeyValueFiles;
@@ -48,6 +47,8 @@ pub(crate) struct Composed {
     pub(crate) loader: Loader,
     /// What hooks do.
     pub(crate) trace: Arc<HookTrace>,
+    /// What the model is told, and the prompts that can be called by name.
+    pub(crate) prompts: Arc<Prompts>,
 }
 
 impl Composed {
@@ -122,7 +123,8 @@ pub(crate) async fn assemble(
     let hooks = loop_config.hooks.clone();
     let runtime = roster::runtime(&catalog, &natives, &[])?.with_trace(trace.clone());
     let opened = runtime.open(loop_config, log, builtin.clone()).await?;
-    let (home, setup) = (home.clone(), setup.clone());
+    let prompts = prompts(home, setup, grants)?;
+    let (home, told) = (home.clone(), prompts.clone());
     let has_extensions = !setup.no_extensions;
     let live = Live::new(LiveParts {
         session: opened.session.clone(),
@@ -132,13 +134,14 @@ pub(crate) async fn assemble(
         hooks,
         observers,
         trace: trace.clone(),
-        prompt: Box::new(move |tools| prompt(&home, &setup, tools)),
+        templates: prompts.templates.clone(),
+        prompt: Box::new(move |tools| told.system(&home, tools)),
     });
     let notices = live.apply(&catalog, config, &[])?;
     if has_extensions {
         notices.iter().for_each(|notice| warn(notice));
     }
-    Ok(Composed { session: opened.session, header, model, catalog, notices, live, loader, trace })
+    Ok(Composed { session: opened.session, header, model, catalog, notices, live, loader, trace, prompts })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.
@@ -193,11 +196,8 @@ fn open_log(home: &Home, which: Which) -> Result<(Arc<dyn SessionLog>, Header)> 
         Which::Last => {
             let search = capstan_session::latest_in(&root, &home.workspace);
             for skipped in &search.skipped {
-                screen::note(&format!(
-                    "capstan: {} was passed over: {}",
-                    screen::path(&skipped.path),
-                    skipped.reason
-                ));
+                let (path, reason) = (screen::path(&skipped.path), screen::visible(&skipped.reason));
+                screen::note(&format!("capstan: {path} was passed over: {reason}"));
             }
             let path = search.found.with_context(|| {
                 format!("there is no session of {} to go on with", home.workspace.display())
@@ -206,7 +206,7 @@ fn open_log(home: &Home, which: Which) -> Result<(Arc<dyn SessionLog>, Header)> 
         }
     };
     for notice in opened.notices() {
-        screen::note(&format!("capstan: {}: {notice}", screen::path(opened.path())));
+        screen::note(&format!("capstan: {}: {}", screen::path(opened.path()), screen::visible(&notice.to_string())));
     }
     if let Some(error) = opened.read_only() {
         return Err(error).context("the session cannot be continued; start a new one without --continue");
@@ -215,21 +215,14 @@ fn open_log(home: &Home, which: Which) -> Result<(Arc<dyn SessionLog>, Header)> 
     Ok((Arc::new(opened), header))
 }
 
-fn prompt(home: &Home, setup: &Setup, tools: &ToolRegistry) -> String {
-    let mut text = match &setup.system_prompt {
-        Some(text) => text.clone(),
-        None => system_prompt(&PromptParts {
-            tools: &tools.list(),
-            working_directory: &home.workspace.to_string_lossy(),
-            date: &utc_date(now_ms()),
-            context: &[],
-        }),
-    };
-    if let Some(more) = &setup.append_system_prompt {
-        text.push_str("\n\n");
-        text.push_str(more);
+/// What the model is told, with a line on stderr about each file that is not.
+fn prompts(home: &Home, setup: &Setup, grants: &Grants) -> Result<Arc<Prompts>> {
+    let prompts = Prompts::read(home, setup, grants)?;
+    prompts.notices.iter().for_each(|notice| warn(notice));
+    for name in &prompts.names {
+        tracing::info!("the system prompt holds {name}");
     }
-    text
+    Ok(Arc::new(prompts))
 }
 
 fn tell_of_retry(event: RetryEvent) {
