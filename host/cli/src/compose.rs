@@ -206,7 +206,11 @@ fn open_log(home: &Home, which: Which) -> Result<(Arc<dyn SessionLog>, Header)> 
         }
     };
     for notice in opened.notices() {
-        screen::note(&format!("capstan: {}: {}", screen::path(opened.path()), screen::visible(&notice.to_string())));
+        screen::note(&format!(
+            "capstan: {}: {}",
+            screen::path(opened.path()),
+            screen::visible(&notice.to_string())
+        ));
     }
     if let Some(error) = opened.read_only() {
         return Err(error).context("the session cannot be continued; start a new one without --continue");

@@ -56,7 +56,10 @@ impl Context {
                 Ok((text, is_whole)) => {
                     left = left.saturating_sub(text.len());
                     if !is_whole {
-                        context.notices.push(format!("{shown} is cut: only its first {} are used", screen::size(text.len() as u64)));
+                        context.notices.push(format!(
+                            "{shown} is cut: only its first {} are used",
+                            screen::size(text.len() as u64)
+                        ));
                     }
                     if let n @ 1.. = reading::n_hidden(&read.bytes) {
                         context.notices.push(format!(

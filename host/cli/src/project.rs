@@ -67,7 +67,9 @@ impl Project {
             }
         }
         let prompts = reading::folder(&folder.join(PROMPTS), links, &mut project.notices);
-        project.files.extend(prompts.into_iter().map(|(name, bytes)| (format!("{PROMPTS}/{name}.md"), bytes)));
+        project
+            .files
+            .extend(prompts.into_iter().map(|(name, bytes)| (format!("{PROMPTS}/{name}.md"), bytes)));
         Ok(project)
     }
 
@@ -121,12 +123,11 @@ impl Standing {
     /// When a trusted project's configuration cannot be read.
     pub(crate) fn of(home: &Home, grants: &Grants) -> Result<Self> {
         if !grants.trusts_project(&home.workspace) {
-            let folder = home.project();
-            let there = [SYSTEM, APPEND_SYSTEM, PROMPTS].into_iter().find(|name| folder.join(name).exists());
-            return Ok(there.map_or(Self::Nothing, |name| {
+            let there = paths(home).into_iter().find(|path| path.exists());
+            return Ok(there.map_or(Self::Nothing, |path| {
                 Self::Untrusted(format!(
                     "{} counts for nothing, because you have not trusted this project. To look and trust it: capstan ext allow --project",
-                    screen::path(&folder.join(name))
+                    screen::path(&path)
                 ))
             }));
         }

@@ -94,11 +94,7 @@ pub(crate) fn whole(path: &Path, links: Links<'_>, max_bytes: usize) -> Result<O
 
 /// The `.md` files of a folder, by name without the ending, each with its bytes. What cannot be used is left out with a line
 /// that names it.
-pub(crate) fn folder(
-    folder: &Path,
-    links: Links<'_>,
-    notices: &mut Vec<String>,
-) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn folder(folder: &Path, links: Links<'_>, notices: &mut Vec<String>) -> Vec<(String, Vec<u8>)> {
     let mut say = |path: &Path, reason: &str| notices.push(left_out(path, reason));
     let mut paths = match std::fs::read_dir(folder) {
         Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect::<Vec<_>>(),

@@ -69,7 +69,9 @@ impl Templates {
             ));
         }
         if self.by_name.contains_key(name) {
-            return Err("there is one of that name already, and yours stand before those of projects".to_owned());
+            return Err(
+                "there is one of that name already, and yours stand before those of projects".to_owned()
+            );
         }
         let text = reading::text(bytes)?;
         let (head, body) = front_matter(&text);
@@ -158,7 +160,8 @@ fn front_matter(text: &str) -> (&str, &str) {
 /// The value of a key in front matter: plain, in quotes, or the indented lines below it.
 fn field(head: &str, key: &str) -> Option<String> {
     let mut lines = head.lines();
-    let value = lines.find_map(|line| Some(line.strip_prefix(key)?.trim_start().strip_prefix(':')?.trim()))?;
+    let value =
+        lines.find_map(|line| Some(line.strip_prefix(key)?.trim_start().strip_prefix(':')?.trim()))?;
     let value = match value {
         "" | "|" | ">" | "|-" | ">-" => {
             let below = lines.take_while(|line| line.starts_with([' ', '\t']) && !line.trim().is_empty());

@@ -61,7 +61,8 @@ pub(crate) fn split(line: &str) -> Vec<String> {
     let mut rest = line;
     while let Some(c) = rest.chars().next() {
         rest = rest.get(c.len_utf8()..).unwrap_or_default();
-        let is_apostrophe = c == '\'' && word.as_ref().is_some_and(|word| word.ends_with(char::is_alphanumeric));
+        let is_apostrophe =
+            c == '\'' && word.as_ref().is_some_and(|word| word.ends_with(char::is_alphanumeric));
         match c {
             '"' | '\'' if !is_apostrophe => {
                 let current = word.get_or_insert_default();
