@@ -28,6 +28,8 @@ pub(crate) fn start(verbose: u8) {
         .with_ansi(colour)
         .without_time()
         .with_target(false)
+        // Its report would go to the same stderr that cannot be written.
+        .log_internal_errors(false)
         .fmt_fields(debug_fn(field).delimited(" "))
         .with_filter(level)
         .with_filter(filter_fn(|event| event.target().starts_with("capstan")));

@@ -162,6 +162,6 @@ struct Shown;
 
 impl Progress for Shown {
     fn report(&self, partial: ToolOutcome) {
-        screen::note(&format!("{DIM}…{DIM:#} {}", visible(text_of(&partial.content).trim_end())));
+        screen::note(&format!("{DIM}…{DIM:#} {}", screen::beginning(text_of(&partial.content).trim_end())));
     }
 }
