@@ -138,7 +138,10 @@ impl Agent {
     /// [`Agent::prompt_text`].
     pub async fn continue_run(&self) -> Result<Vec<Arc<Message>>, AgentError> {
         let run = self.claim()?;
-        let tail = self.inner.state().messages.last().cloned();
+        let tail = match self.config().log {
+            Some(log) => log.context()?.messages.last().cloned(),
+            None => self.inner.state().messages.last().cloned(),
+        };
         match tail.as_deref() {
             None => Err(AgentError::ContinueWithoutMessages),
             Some(Message::Assistant(_)) => {
@@ -279,10 +282,8 @@ impl Agent {
     /// # Errors
     /// [`AgentError::AlreadyRunning`] during a run (X8).
     pub fn set_messages(&self, messages: Vec<Arc<Message>>) -> Result<(), AgentError> {
-        let _run = self.claim()?;
-        let users = messages.iter().filter(|message| matches!(message.as_ref(), Message::User(_))).count();
-        self.inner.turns.store(u32::try_from(users).unwrap_or(u32::MAX), Ordering::Relaxed);
-        self.inner.state().messages = messages;
+        let run = self.claim()?;
+        run.set_messages(messages);
         Ok(())
     }
 
@@ -325,7 +326,7 @@ impl Agent {
         self.inner.settings().config.clone()
     }
 
-    fn claim(&self) -> Result<ActiveRun, AgentError> {
+    pub(crate) fn claim(&self) -> Result<ActiveRun, AgentError> {
         let cancel = CancellationToken::new();
         let claimed = self.inner.run.send_if_modified(|run| {
             let is_idle = run.is_none();
@@ -353,12 +354,19 @@ impl Inner {
 }
 
 /// The right to run. However it ends, also by a panic or a dropped future, the agent is idle afterwards.
-struct ActiveRun {
+pub(crate) struct ActiveRun {
     inner: Arc<Inner>,
     cancel: CancellationToken,
 }
 
 impl ActiveRun {
+    /// Replaces the conversation.
+    pub(crate) fn set_messages(&self, messages: Vec<Arc<Message>>) {
+        let users = messages.iter().filter(|message| matches!(message.as_ref(), Message::User(_))).count();
+        self.inner.turns.store(u32::try_from(users).unwrap_or(u32::MAX), Ordering::Relaxed);
+        self.inner.state().messages = messages;
+    }
+
     /// Runs what was opened, or goes on from the conversation when there are no prompts.
     async fn drive(self, opening: Opening, first_poll: FirstPoll) -> Result<Vec<Arc<Message>>, AgentError> {
         self.drive_turn(opening, first_poll, Outcome::into_added).await

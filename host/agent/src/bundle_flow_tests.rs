@@ -319,7 +319,7 @@ async fn a_conversation_of_an_agent_can_be_continued_over_a_store() {
     let log = MemoryLog::new();
     let config = AgentLoopConfig::new(Arc::new(ChatAdapter(NotingChat::new(&Arc::default(), []))));
     crate::AgentSession::open(config, log.clone()).unwrap().prompt_text("first").await.unwrap();
-    let messages = SessionLog::messages(log.as_ref()).unwrap();
+    let messages = log.context().unwrap().messages;
     stage
         .store
         .sessions

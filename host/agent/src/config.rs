@@ -7,8 +7,8 @@ use crate::retry::{RandomSource, RetryObserver, RetryPolicy, RuntimeSleeper, Sle
 use async_trait::async_trait;
 use capstan_ports::permission::AllowAll;
 use capstan_ports::{
-    CompressorPort, Message, Model, NoPrices, PermissionPort, PriceTable, SessionId, SessionLog,
-    SessionMemoryPort, ThinkingLevel, ToolChoice,
+    CompressorPort, Message, Model, ModelCatalog, NoPrices, PermissionPort, PriceTable, SessionId,
+    SessionLog, SessionMemoryPort, ThinkingLevel, ToolChoice,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use std::time::Duration;
 pub struct AgentContext {
     /// The system prompt, the same for all rounds of a run.
     pub system_prompt: String,
-    /// What was said before the run.
+    /// What was said before the run; where there is a log, that counts instead.
     pub messages: Vec<Arc<Message>>,
     /// What the model can call.
     pub tools: Arc<ToolRegistry>,
@@ -97,6 +97,8 @@ pub trait ContextTransform: Send + Sync {
 pub struct AgentLoopConfig {
     /// Who answers.
     pub model: Arc<dyn Model>,
+    /// What else could answer; a session that was continued with one of them goes on with that. `None` knows no other.
+    pub models: Option<Arc<dyn ModelCatalog>>,
     /// Reasoning effort.
     pub thinking: ThinkingLevel,
     /// Tokens of one answer; `None` leaves it to the model's own limit.
@@ -122,7 +124,7 @@ pub struct AgentLoopConfig {
     pub hooks: Arc<HookRegistry>,
     /// Decides calls after all gates. [`AllowAll`] until replaced: whoever embeds the loop chose the tools.
     pub permissions: Arc<dyn PermissionPort>,
-    /// Where messages are made durable; `None` keeps them in memory.
+    /// Where the conversation is kept; what was said before the run comes from there. `None` keeps it in memory.
     pub log: Option<Arc<dyn SessionLog>>,
     /// Identifies the session to hooks, tools and the provider. Unset, the log's id counts.
     pub session_id: Option<SessionId>,
@@ -153,6 +155,7 @@ impl AgentLoopConfig {
     pub fn new(model: Arc<dyn Model>) -> Self {
         Self {
             model,
+            models: None,
             thinking: ThinkingLevel::Off,
             max_output_tokens: None,
             temperature: None,

@@ -168,7 +168,7 @@ async fn a_finished_call_is_durable_while_another_stalls() {
         early,
         ["append user hi", "commit", "append asst +A+B", "commit", "append result B {}", "commit"]
     );
-    let repaired = crate::repair(&log.messages().unwrap());
+    let repaired = crate::repair(&log.context().unwrap().messages);
     assert_eq!(shorts(&repaired)[1..], ["asst +A+B", "result! A Operation aborted", "result B {}"]);
     // The transcript of the run had source order all along.
     assert_eq!(shorts(&added.unwrap())[1..4], shorts(&repaired)[1..]);

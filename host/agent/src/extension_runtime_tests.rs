@@ -216,7 +216,7 @@ async fn the_gates_stand_before_the_first_extension_starts() {
         .open(config(&model), log.clone(), vec![tool("work", "worked")])
         .await
         .unwrap();
-    assert_eq!(shorts(&log.messages().unwrap())[2], "result! a closed");
+    assert_eq!(shorts(&log.context().unwrap().messages)[2], "result! a closed");
 }
 
 // 001-113, 001-114

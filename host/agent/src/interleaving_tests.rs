@@ -270,7 +270,11 @@ fn check_events(recorder: &Recorder, runs: usize) -> Result<(), TestCaseError> {
             AgentEvent::TurnEnd { .. } | AgentEvent::AgentEnd { .. } => {
                 prop_assert!(open_calls.is_empty() && !open_message);
             }
-            AgentEvent::AgentStart | AgentEvent::TurnStart | AgentEvent::MessageUpdate { .. } => {}
+            AgentEvent::AgentStart
+            | AgentEvent::TurnStart
+            | AgentEvent::MessageUpdate { .. }
+            | AgentEvent::CompactionStart { .. }
+            | AgentEvent::CompactionEnd { .. } => {}
         }
     }
     Ok(())
@@ -365,8 +369,8 @@ async fn play(
             )));
         }
         // The log holds the same conversation, up to the order in which results came in.
-        prop_assert_eq!(repair(&log.messages().unwrap()), repair(&state.messages));
-        prop_assert_eq!(log.messages().unwrap().len(), state.messages.len());
+        prop_assert_eq!(repair(&log.context().unwrap().messages), repair(&state.messages));
+        prop_assert_eq!(log.context().unwrap().messages.len(), state.messages.len());
     }
     for request in model.requests.lock().unwrap().iter() {
         prop_assert!(is_paired(&request.messages), "{:?}", shorts(&request.messages));

@@ -24,7 +24,7 @@ impl Journal {
     /// Adds a message; a log has it durable after the next [`Journal::commit`].
     pub(crate) async fn append(&mut self, message: &Arc<Message>) -> Result<(), SessionError> {
         if let Self::Log { log, uncommitted } = self {
-            log.append(message.clone()).await?;
+            log.append_message(message.clone()).await?;
             *uncommitted = true;
         }
         Ok(())

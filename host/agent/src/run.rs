@@ -57,7 +57,11 @@ pub async fn run_agent_loop_continue(
     sink: &dyn EventSink,
     cancel: &CancellationToken,
 ) -> Result<Vec<Arc<Message>>, AgentError> {
-    match context.messages.last().map(|message| message.as_ref()) {
+    let last = match &config.log {
+        Some(log) => log.context()?.messages.last().cloned(),
+        None => context.messages.last().cloned(),
+    };
+    match last.as_deref() {
         None => Err(AgentError::ContinueWithoutMessages),
         Some(Message::Assistant(_)) => Err(AgentError::ContinueFromAssistant),
         Some(Message::User(_) | Message::ToolResult(_) | Message::Custom(_)) => {
@@ -167,6 +171,7 @@ impl<'a> Run<'a> {
     }
 
     async fn turn(&mut self, opening: Opening) -> Result<(), AgentError> {
+        let taken_up = self.take_up_log();
         let opening = match opening {
             Opening::Prompts(mut prompts) => {
                 if let Err(abort) = self.before_turn(&mut prompts).await {
@@ -178,7 +183,10 @@ impl<'a> Run<'a> {
             decided @ Opening::Decided { .. } => decided,
         };
         self.config.observers.tell(|| TurnEvent::TurnStarted);
-        let loaded = self.load().await;
+        let loaded = match taken_up {
+            Ok(()) => self.load().await,
+            failed @ Err(_) => failed,
+        };
         self.events.emit(AgentEvent::TurnStart).await;
         if let Err(error) = loaded {
             return self.fail(error).await;
@@ -205,6 +213,14 @@ impl<'a> Run<'a> {
         // An aborted run goes on to its first request, which is then not made.
         if let Some(changed) = asked.transpose()?.flatten() {
             *input = changed;
+        }
+        Ok(())
+    }
+
+    /// What was said so far, as the log has it for the model: summaries stand there for what they summarize.
+    fn take_up_log(&mut self) -> Result<(), AgentError> {
+        if let Some(log) = &self.config.log {
+            self.transcript = log.context()?.messages.into();
         }
         Ok(())
     }

@@ -317,6 +317,11 @@ fn short_event(event: &AgentEvent) -> String {
         AgentEvent::MessageStart { message } => format!("message_start ({})", short(message)),
         AgentEvent::MessageUpdate { message, .. } => format!("message_update ({})", short(message)),
         AgentEvent::MessageEnd { message } => format!("message_end ({})", short(message)),
+        AgentEvent::CompactionStart { reason } => format!("compaction_start {reason:?}"),
+        AgentEvent::CompactionEnd { result, will_retry, .. } => {
+            let what = if result.is_some() { "compacted" } else { "unchanged" };
+            format!("compaction_end {what}{}", if *will_retry { ", retry" } else { "" })
+        }
         AgentEvent::ToolExecutionStart { tool_call_id, .. } => format!("start {tool_call_id}"),
         AgentEvent::ToolExecutionUpdate { tool_call_id, partial_result, .. } => {
             format!("update {tool_call_id} {}", message::text_of(&partial_result.content))
@@ -330,7 +335,8 @@ fn short_event(event: &AgentEvent) -> String {
 /// Keeps messages and the order of operations; can refuse to write.
 pub(crate) struct MemoryLog {
     id: SessionId,
-    pub(crate) messages: Mutex<Vec<Arc<Message>>>,
+    entries: Mutex<Vec<Arc<Entry>>>,
+    leaf: Mutex<Option<EntryId>>,
     pub(crate) operations: Mutex<Vec<String>>,
     /// Appends that succeed before all others fail.
     pub(crate) room: Mutex<usize>,
@@ -340,7 +346,8 @@ impl MemoryLog {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             id: SessionId::new("s1"),
-            messages: Mutex::default(),
+            entries: Mutex::default(),
+            leaf: Mutex::default(),
             operations: Mutex::default(),
             room: Mutex::new(usize::MAX),
         })
@@ -361,11 +368,50 @@ impl SessionLog for MemoryLog {
         &self.id
     }
 
-    fn messages(&self) -> Result<Vec<Arc<Message>>, SessionError> {
-        Ok(self.messages.lock().unwrap().clone())
+    fn context(&self) -> Result<SessionContext, SessionError> {
+        let path = self.path(None)?;
+        Ok(SessionContext::of_branch(&path.iter().collect::<Vec<_>>()))
     }
 
-    async fn append(&self, message: Arc<Message>) -> Result<EntryId, SessionError> {
+    fn transcript(&self) -> Result<Vec<Arc<Message>>, SessionError> {
+        let said = self.path(None)?.into_iter().filter_map(|entry| entry.message());
+        Ok(said.filter(|message| !matches!(message.as_ref(), Message::Custom(_))).collect())
+    }
+
+    fn leaf(&self) -> Option<EntryId> {
+        self.leaf.lock().unwrap().clone()
+    }
+
+    fn entry(&self, id: &EntryId) -> Option<Arc<Entry>> {
+        self.entries.lock().unwrap().iter().find(|entry| entry.id == *id).cloned()
+    }
+
+    fn entries(&self) -> Vec<Arc<Entry>> {
+        self.entries.lock().unwrap().clone()
+    }
+
+    fn path(&self, to: Option<&EntryId>) -> Result<Vec<Arc<Entry>>, SessionError> {
+        let mut at = to.cloned().or_else(|| self.leaf());
+        let mut path = Vec::new();
+        while let Some(id) = at {
+            let unknown = || SessionError::UnknownEntry { session: self.id.clone(), entry: id.clone() };
+            let entry = self.entry(&id).ok_or_else(unknown)?;
+            at = entry.parent_id.clone();
+            path.push(entry);
+        }
+        path.reverse();
+        Ok(path)
+    }
+
+    fn branch(&self, to: Option<&EntryId>) -> Result<(), SessionError> {
+        if let Some(id) = to {
+            self.path(Some(id))?;
+        }
+        *self.leaf.lock().unwrap() = to.cloned();
+        Ok(())
+    }
+
+    async fn append(&self, kind: EntryKind) -> Result<EntryId, SessionError> {
         tokio::task::yield_now().await;
         {
             let mut room = self.room.lock().unwrap();
@@ -375,9 +421,17 @@ impl SessionLog for MemoryLog {
             }
             *room -= 1;
         }
-        self.note(format!("append {}", short(&message)));
-        self.messages.lock().unwrap().push(message);
-        Ok(EntryId::new("e"))
+        let mut entries = self.entries.lock().unwrap();
+        let id = EntryId::new(format!("e{}", entries.len() + 1));
+        let timestamp = "2026-01-01T00:00:00.000Z".to_owned();
+        let entry = Entry { id: id.clone(), parent_id: self.leaf(), timestamp, kind };
+        match entry.message() {
+            Some(message) => self.note(format!("append {}", short(&message))),
+            None => self.note(format!("append {}", entry.kind.type_name())),
+        }
+        entries.push(Arc::new(entry));
+        *self.leaf.lock().unwrap() = Some(id.clone());
+        Ok(id)
     }
 
     async fn commit(&self) -> Result<(), SessionError> {

@@ -62,7 +62,7 @@ async fn each_step_is_durable_before_anything_follows_from_it() {
         ]
     );
     // 000-166
-    let Message::ToolResult(result) = log.messages().unwrap()[2].as_ref().clone() else {
+    let Message::ToolResult(result) = log.context().unwrap().messages[2].as_ref().clone() else {
         panic!("no result")
     };
     assert_eq!(result.details, Some(json!({"d": 1})));
@@ -74,7 +74,7 @@ async fn a_reopened_session_goes_on_where_it_was() {
     session(&one_call(), &log).prompt_text("hi").await.unwrap();
     let model = ScriptedModel::new([says("more")]);
     let session = session(&model, &log);
-    assert_eq!(session.id(), log.id());
+    assert_eq!(session.id(), log.id().clone());
     assert_eq!(session.agent().state().messages.len(), 4);
     session.prompt_text("go on").await.unwrap();
     assert_eq!(model.sent()[0], ["user hi", "asst +a", "result a ok", "asst done", "user go on"]);
@@ -83,12 +83,12 @@ async fn a_reopened_session_goes_on_where_it_was() {
 
 // X8
 #[tokio::test]
-async fn reloading_follows_the_log() {
+async fn going_back_to_an_entry_follows_the_session() {
     let log = MemoryLog::new();
     let session = session(&one_call(), &log);
     session.prompt_text("hi").await.unwrap();
-    log.messages.lock().unwrap().truncate(1);
-    session.reload().unwrap();
+    let first = log.entries()[0].id.clone();
+    session.branch(Some(&first)).await.unwrap();
     assert_eq!(shorts(&session.agent().state().messages), ["user hi"]);
 }
 
@@ -97,7 +97,8 @@ async fn reloading_follows_the_log() {
 async fn a_log_that_ends_in_a_call_can_be_continued() {
     let log = MemoryLog::new();
     session(&one_call(), &log).prompt_text("hi").await.unwrap();
-    log.messages.lock().unwrap().truncate(2);
+    let call = log.entries()[1].id.clone();
+    log.branch(Some(&call)).unwrap();
     let model = ScriptedModel::new([says("more")]);
     session(&model, &log).prompt_text("go on").await.unwrap();
     assert_eq!(model.sent()[0], ["user hi", "asst +a", "result! a No result provided", "user go on"]);
@@ -109,7 +110,7 @@ async fn a_failed_turn_keeps_the_input_and_the_failure() {
     let log = MemoryLog::new();
     let model = ScriptedModel::new([fails(ModelErrorKind::Auth, "no key")]);
     session(&model, &log).prompt_text("hi").await.unwrap();
-    assert_eq!(shorts(&log.messages().unwrap()), ["user hi", "asst! no key"]);
+    assert_eq!(shorts(&log.context().unwrap().messages), ["user hi", "asst! no key"]);
     assert_eq!(log.operations().last().unwrap(), "commit");
 }
 
@@ -236,8 +237,9 @@ async fn a_custom_message_is_told_of_recorded_and_read_by_the_model_as_the_users
     assert_eq!(model.sent()[1], ["user seen", "user hi", "asst ok", "user later"]);
     assert_eq!(recorder.count("message_end (custom note later)"), 1);
 
-    let kept = open().agent().state().messages;
-    assert_eq!(kept[0].as_ref(), &Message::Custom(first));
+    let kept = open().log().context().unwrap().messages;
+    let Message::Custom(again) = kept[0].as_ref() else { panic!("{kept:?}") };
+    assert_eq!(again, &CustomMessage { timestamp: again.timestamp, ..first });
     assert_eq!(
         shorts(&kept),
         ["custom note seen", "user hi", "asst ok", "custom note later", "asst steered"]

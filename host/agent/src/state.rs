@@ -23,7 +23,11 @@ impl AgentState {
     /// Folds one event in. Programs that only see events can use it to keep the same state (000-005).
     pub fn reduce(&mut self, event: &AgentEvent) {
         match event {
-            AgentEvent::AgentStart | AgentEvent::TurnStart | AgentEvent::ToolExecutionUpdate { .. } => {}
+            AgentEvent::AgentStart
+            | AgentEvent::TurnStart
+            | AgentEvent::ToolExecutionUpdate { .. }
+            | AgentEvent::CompactionStart { .. }
+            | AgentEvent::CompactionEnd { .. } => {}
             AgentEvent::MessageStart { message } | AgentEvent::MessageUpdate { message, .. } => {
                 self.streaming_message = Some(message.clone());
             }

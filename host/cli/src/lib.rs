@@ -39,6 +39,7 @@ mod roles;
 mod roster;
 mod screen;
 mod secrets;
+mod sessions;
 mod templates;
 mod usage;
 mod watch;

@@ -94,7 +94,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
                 }
                 Input::Command(named, arguments) => {
                     if let Some(Stop::Terminate) =
-                        command::run(&*named, session.id(), arguments, &mut terminate).await?
+                        command::run(&*named, &session.id(), arguments, &mut terminate).await?
                     {
                         terminal.restore();
                         return Ok(Stop::Terminate.exit_code());

@@ -1,6 +1,8 @@
-//! What a screen, a log or a program sees of a run: the ten events of seed 000 in pi's JSON form.
+//! What a screen, a log or a program sees of a run: the ten events of seed 000, and what becomes of a
+//! conversation that is too long, in pi's JSON form.
 
 use crate::message::{AssistantMessage, Content, Message, ToolCall, ToolResultMessage};
+use crate::session::EntryId;
 use crate::tool::ToolOutcome;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -67,6 +69,25 @@ pub enum AgentEvent {
         /// Replaces earlier partial results of this call.
         partial_result: ToolOutcome,
     },
+    /// The conversation is being shortened; the session takes no prompt until its end, but keeps those that come.
+    CompactionStart {
+        /// Why.
+        reason: CompactionReason,
+    },
+    /// The conversation was shortened, or was not.
+    CompactionEnd {
+        /// Why it was tried.
+        reason: CompactionReason,
+        /// What came of it; absent when nothing was changed.
+        result: Option<CompactionResult>,
+        /// Somebody ended it.
+        aborted: bool,
+        /// The request that did not fit is made again.
+        will_retry: bool,
+        /// Why nothing was changed, if something failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error_message: Option<String>,
+    },
     /// A call is over, also a blocked, unknown, invalid or aborted one.
     ToolExecutionEnd {
         /// The call's id.
@@ -78,6 +99,34 @@ pub enum AgentEvent {
         /// True when it failed.
         is_error: bool,
     },
+}
+
+/// Why a conversation is shortened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CompactionReason {
+    /// A person asked for it.
+    Manual,
+    /// It has grown so far that the answer might not fit.
+    Threshold,
+    /// The provider refused it as too long.
+    Overflow,
+}
+
+/// What a compaction came to, as its entry in the session says it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompactionResult {
+    /// What stands for everything that is no longer shown to the model.
+    pub summary: String,
+    /// The first entry that is still shown as it is; absent where no session is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_kept_entry_id: Option<EntryId>,
+    /// Tokens of the context before, as far as they are known.
+    pub tokens_before: u64,
+    /// What the summariser wants to know next time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
 }
 
 /// What changed in an answer. `content_index` counts the pieces of the message.

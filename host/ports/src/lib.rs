@@ -5,13 +5,14 @@
 //! for any part.
 //!
 //! Reading order: [`message`] (what is said), [`event`] and [`turn_event`] (what a screen and an observer see), then the
-//! ports: [`model`] and [`chat`], [`tool`] and [`provided`], [`hook`], [`permission`], [`session`] and [`store`],
+//! ports: [`model`] and [`chat`], [`tool`] and [`provided`], [`hook`], [`permission`], [`session`] with [`entry`] and [`store`],
 //! [`compressor`], [`memory`], [`session_memory`] and [`storage`], [`plan`], [`command`], [`program`], [`price`]; last
 //! [`extension`] (what a component declares).
 
 pub mod chat;
 pub mod command;
 pub mod compressor;
+pub mod entry;
 pub mod event;
 pub mod extension;
 pub mod failure;
@@ -36,7 +37,8 @@ pub use command::{CommandError, CommandPort};
 pub use compressor::{
     CompressAction, CompressContext, CompressError, CompressReason, CompressorPort, NoopCompressor,
 };
-pub use event::{AgentEvent, AssistantEvent, EventSink};
+pub use entry::{BashExecution, Entry, EntryKind, SessionContext};
+pub use event::{AgentEvent, AssistantEvent, CompactionReason, CompactionResult, EventSink};
 pub use extension::{
     Access, Capability, CapabilityRequest, Descriptor, Digest, ExtensionId, HookStage, Lifetime, Power,
 };
@@ -49,8 +51,8 @@ pub use message::{
     AssistantMessage, Content, CustomMessage, Message, StopReason, ToolCall, ToolResultMessage, Usage,
 };
 pub use model::{
-    Messages, Model, ModelError, ModelErrorKind, ModelEvent, ModelInfo, ModelRequest, ModelStream,
-    ThinkingLevel, ToolChoice,
+    Messages, Model, ModelCatalog, ModelError, ModelErrorKind, ModelEvent, ModelInfo, ModelRequest,
+    ModelStream, ThinkingLevel, ToolChoice,
 };
 pub use permission::{CallAccess, Permission, PermissionPort};
 pub use plan::{Plan, PlanParseError, PlanParser, PlanProblem, Step};

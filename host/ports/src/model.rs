@@ -34,6 +34,18 @@ impl ModelInfo {
     }
 }
 
+/// The models that a session can be continued with.
+pub trait ModelCatalog: Send + Sync {
+    /// Those that can be named without knowing their ids, in the order in which they are offered.
+    fn available(&self) -> Vec<ModelInfo>;
+
+    /// The model with this id at this provider, ready to be asked. It need not be one of [`ModelCatalog::available`].
+    ///
+    /// # Errors
+    /// [`ModelErrorKind::InvalidRequest`] when there is no such provider, [`ModelErrorKind::Auth`] without a key for it.
+    fn find(&self, provider: &str, id: &str) -> Result<Arc<dyn Model>, ModelError>;
+}
+
 /// How much the model reasons before it answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -51,6 +63,28 @@ pub enum ThinkingLevel {
     High,
     /// As much as the model allows.
     XHigh,
+}
+
+impl ThinkingLevel {
+    /// All of them, from least to most.
+    pub const ALL: [Self; 6] = [Self::Off, Self::Minimal, Self::Low, Self::Medium, Self::High, Self::XHigh];
+
+    /// As users and files write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::XHigh => "xhigh",
+        }
+    }
+
+    /// The level of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.name() == name)
+    }
 }
 
 /// Which of the tools the model has to use.

@@ -1,5 +1,6 @@
 //! The session port: what was said, kept.
 
+use crate::entry::{Entry, EntryKind, SessionContext};
 use crate::message::Message;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -108,6 +109,14 @@ pub enum SessionError {
         /// Which session.
         id: SessionId,
     },
+    /// The session has no such entry.
+    #[error("session {session} has no entry {entry}; list the session's tree to see which there are")]
+    UnknownEntry {
+        /// Which session.
+        session: SessionId,
+        /// What was asked for.
+        entry: EntryId,
+    },
     /// Nothing with this name.
     #[error("no session {name}: {hint}")]
     NotFound {
@@ -118,26 +127,65 @@ pub enum SessionError {
     },
 }
 
-/// One conversation that is being continued.
+/// One conversation that is being continued: a tree of entries, of which one branch is the conversation now.
 ///
 /// An entry counts as acknowledged once [`SessionLog::commit`] after its append returned; the loop commits each finished
-/// answer and tool result before the next model call.
+/// answer and tool result before the next model call. Nothing removes or changes an entry (001-031). What is handed out
+/// is shared and never changes (001-048).
 #[async_trait]
 pub trait SessionLog: Send + Sync {
     /// Which session.
     fn id(&self) -> &SessionId;
 
-    /// The conversation as the model should see it, oldest first.
+    /// The branch as a model should see it: with contributions of extensions, with summaries in the place of what they
+    /// stand for, and with the settings that it was last continued with.
     ///
     /// # Errors
     /// When the entries cannot be read.
-    fn messages(&self) -> Result<Vec<Arc<Message>>, SessionError>;
+    fn context(&self) -> Result<SessionContext, SessionError>;
 
-    /// Adds a message after the current leaf.
+    /// What was said on the branch by the user, the model and the tools, oldest first, whatever was summarized since.
+    ///
+    /// # Errors
+    /// When the entries cannot be read.
+    fn transcript(&self) -> Result<Vec<Arc<Message>>, SessionError>;
+
+    /// The entry that the next one follows; `None` at the root.
+    fn leaf(&self) -> Option<EntryId>;
+
+    /// The entry with this id.
+    fn entry(&self, id: &EntryId) -> Option<Arc<Entry>>;
+
+    /// All entries in the order in which they were added, also those of other branches.
+    fn entries(&self) -> Vec<Arc<Entry>>;
+
+    /// The entries from the root to `to`, or to the leaf.
+    ///
+    /// # Errors
+    /// [`SessionError::UnknownEntry`].
+    fn path(&self, to: Option<&EntryId>) -> Result<Vec<Arc<Entry>>, SessionError>;
+
+    /// Moves the leaf, so that the next entry follows `to`; `None` begins at the root again. What was said elsewhere stays.
+    /// The move itself is not recorded; the next entry makes it last.
+    ///
+    /// # Errors
+    /// [`SessionError::UnknownEntry`]; the leaf then stays where it is.
+    fn branch(&self, to: Option<&EntryId>) -> Result<(), SessionError>;
+
+    /// Adds an entry after the leaf, which it becomes.
     ///
     /// # Errors
     /// When it could not be written; the session then still holds everything that was written before.
-    async fn append(&self, message: Arc<Message>) -> Result<EntryId, SessionError>;
+    /// [`SessionError::UnknownEntry`] when the entry speaks of another one that is not there.
+    async fn append(&self, kind: EntryKind) -> Result<EntryId, SessionError>;
+
+    /// Adds a message after the leaf. As [`SessionLog::append`], but a custom message keeps its own time.
+    ///
+    /// # Errors
+    /// Those of [`SessionLog::append`].
+    async fn append_message(&self, message: Arc<Message>) -> Result<EntryId, SessionError> {
+        self.append(EntryKind::message(message)).await
+    }
 
     /// Makes all appended entries durable, as far as the store promises durability.
     ///

@@ -1,9 +1,9 @@
 use super::*;
-use capstan_ports::AssistantMessage;
+use capstan_ports::{AssistantMessage, Content};
 use proptest::prelude::*;
 
-fn round_trip(line: &str) -> Entry {
-    let entry = Entry::parse(line.as_bytes()).unwrap();
+fn round_trip(line: &str) -> StoredEntry {
+    let entry = StoredEntry::parse(line.as_bytes()).unwrap();
     assert_eq!(entry.to_line().unwrap(), line);
     entry
 }
@@ -16,18 +16,16 @@ fn at(kind: &str) -> String {
 
 #[test]
 fn a_message_is_written_with_the_fields_of_version_three_in_order() {
-    let mut entry = Entry::new(
-        EntryId::new("0a1b2c3d"),
-        None,
-        EntryKind::message(Arc::new(Message::User(capstan_ports::message::UserMessage {
-            content: vec![Content::text("hi")],
-            timestamp: 5,
-        }))),
-    );
-    assert!(humantime::parse_rfc3339(entry.timestamp()).is_ok());
-    entry.timestamp = "T".into();
+    let message = Message::User(capstan_ports::message::UserMessage {
+        content: vec![Content::text("hi")],
+        timestamp: 5,
+    });
+    let kind = EntryKind::message(Arc::new(message));
+    let entry = StoredEntry::new(EntryId::new("0a1b2c3d"), None, kind, None);
+    let timestamp = &entry.entry().timestamp;
+    assert!(humantime::parse_rfc3339(timestamp).is_ok());
     assert_eq!(
-        entry.to_line().unwrap(),
+        entry.to_line().unwrap().replace(timestamp, "T"),
         r#"{"type":"message","id":"0a1b2c3d","parentId":null,"timestamp":"T","message":{"role":"user","content":[{"type":"text","text":"hi"}],"timestamp":5}}"#
     );
 }
@@ -53,10 +51,10 @@ fn every_type_of_version_three_is_understood_and_written_as_it_was_read() {
     ];
     for (fields, kind) in cases {
         let entry = round_trip(&format!("{},{fields}", at(kind)));
-        assert_eq!(entry.kind().type_name(), kind);
-        assert!(!matches!(entry.kind(), EntryKind::Unknown(_)), "{fields}");
+        assert_eq!(entry.entry().kind.type_name(), kind);
+        assert!(!matches!(entry.entry().kind, EntryKind::Unknown(_)), "{fields}");
         assert_eq!(entry.raw, None, "the typed view suffices for {fields}");
-        assert_eq!(entry.message().is_some(), kind == "custom_message");
+        assert_eq!(entry.entry().message().is_some(), kind == "custom_message");
     }
 }
 
@@ -69,7 +67,7 @@ fn a_custom_message_is_read_from_either_form_and_written_as_its_own_type() {
     };
     for content in [r#""seen""#, r#"[{"type":"text","text":"seen"}]"#] {
         let entry = round_trip(&line(content));
-        let message = entry.message().unwrap();
+        let message = entry.entry().message().unwrap();
         let Message::Custom(custom) = message.as_ref() else { panic!("{message:?}") };
         assert_eq!((custom.custom_type.as_str(), custom.display), ("note", false));
         assert_eq!(
@@ -77,8 +75,16 @@ fn a_custom_message_is_read_from_either_form_and_written_as_its_own_type() {
             ("seen", Some(1))
         );
         // The time of the entry is the message's, and goes back as it came.
-        let again = Entry::of_message(EntryId::new("b"), None, message.clone());
-        assert_eq!((again.timestamp(), again.message()), (entry.timestamp(), Some(message)));
+        let again = StoredEntry::new(
+            EntryId::new("b"),
+            None,
+            EntryKind::message(message.clone()),
+            crate::log::own_time(&message),
+        );
+        assert_eq!(
+            (&again.entry().timestamp, again.entry().message()),
+            (&entry.entry().timestamp, Some(message))
+        );
         assert!(again.to_line().unwrap().contains(r#""type":"custom_message""#));
     }
 }
@@ -86,28 +92,29 @@ fn a_custom_message_is_read_from_either_form_and_written_as_its_own_type() {
 #[test]
 fn an_entry_of_an_unknown_type_is_kept_whole() {
     let entry = round_trip(&format!("{},\"x\":{{\"y\":[1,null]}}}}", at("hologram")));
-    assert_eq!(entry.kind().type_name(), "hologram");
-    let EntryKind::Unknown(object) = entry.kind() else { panic!("known: {entry:?}") };
+    assert_eq!(entry.entry().kind.type_name(), "hologram");
+    let EntryKind::Unknown(object) = &entry.entry().kind else { panic!("known: {entry:?}") };
     assert_eq!(object["x"]["y"][0], 1);
 }
 
 #[test]
 fn a_known_type_with_fields_that_do_not_fit_is_kept_whole() {
     let entry = round_trip(&format!("{},\"summary\":7}}", at("compaction")));
-    assert!(matches!(entry.kind(), EntryKind::Unknown(_)));
+    assert!(matches!(entry.entry().kind, EntryKind::Unknown(_)));
 }
 
 #[test]
 fn a_message_of_an_unknown_role_is_kept() {
     let entry = round_trip(&format!(
-        r#"{},"message":{{"role":"bashExecution","command":"ls","exitCode":0}}}}"#,
+        r#"{},"message":{{"role":"weather","command":"ls","exitCode":0}}}}"#,
         at("message")
     ));
-    let EntryKind::Message(MessageEntry { message: MessageBody::Other(message) }) = entry.kind() else {
+    let EntryKind::Message(MessageEntry { message: MessageBody::Other(message) }) = &entry.entry().kind
+    else {
         panic!("{entry:?}")
     };
     assert_eq!(message["command"], "ls");
-    assert_eq!(entry.message(), None);
+    assert_eq!(entry.entry().message(), None);
 }
 
 #[test]
@@ -117,7 +124,7 @@ fn fields_that_the_message_type_does_not_have_survive_inside_a_known_message() {
         at("message")
     );
     let entry = round_trip(&line);
-    assert_eq!(entry.message().unwrap().text(), "t");
+    assert_eq!(entry.entry().message().unwrap().text(), "t");
 }
 
 #[test]
@@ -126,7 +133,7 @@ fn a_bare_string_as_content_stays_a_bare_string() {
         r#"{},"message":{{"role":"user","content":"hello","timestamp":1}}}}"#,
         at("message")
     ));
-    assert_eq!(entry.message().unwrap().text(), "hello");
+    assert_eq!(entry.entry().message().unwrap().text(), "hello");
 }
 
 #[test]
@@ -135,15 +142,15 @@ fn half_a_surrogate_pair_is_read_as_a_replacement_and_written_as_it_was() {
         r#"{},"message":{{"role":"user","content":"cut \ud83d","timestamp":1}}}}"#,
         at("message")
     ));
-    assert_eq!(entry.message().unwrap().text(), "cut \u{fffd}");
+    assert_eq!(entry.entry().message().unwrap().text(), "cut \u{fffd}");
 }
 
 #[test]
 fn spelling_and_line_ends_of_other_programs_are_kept() {
     let line = "{ \"id\" : \"a\" , \"type\":\"label\", \"parentId\":null, \"targetId\":\"b\" }\r";
-    let entry = Entry::parse(format!("{line}\n").as_bytes()).unwrap();
+    let entry = StoredEntry::parse(format!("{line}\n").as_bytes()).unwrap();
     assert_eq!(entry.to_line().unwrap(), line);
-    assert!(matches!(entry.kind(), EntryKind::Label(_)));
+    assert!(matches!(entry.entry().kind, EntryKind::Label(_)));
 }
 
 #[test]
@@ -151,16 +158,16 @@ fn what_is_no_object_with_type_and_id_is_no_entry() {
     for line in
         ["", "7", "{}", r#"["message","a",null,"t"]"#, r#"{"type":"label"}"#, r#"{"id":"a"}"#, "{\"type\""]
     {
-        assert!(Entry::parse(line.as_bytes()).is_err(), "{line}");
+        assert!(StoredEntry::parse(line.as_bytes()).is_err(), "{line}");
     }
-    assert!(matches!(Entry::parse(b"{\"a\":\"\xc3"), Err(LineError::Utf8(_))));
+    assert!(matches!(StoredEntry::parse(b"{\"a\":\"\xc3"), Err(LineError::Utf8(_))));
 }
 
 #[test]
 fn a_new_parent_changes_nothing_else() {
     let entry = round_trip(&format!("{},\"targetId\":\"x\",\"later\":[1.50]}}", at("label")));
     let moved = entry.reparented(Some(EntryId::new("eeeeeeee"))).unwrap();
-    assert_eq!(moved.parent_id(), Some(&EntryId::new("eeeeeeee")));
+    assert_eq!(moved.entry().parent_id.as_ref(), Some(&EntryId::new("eeeeeeee")));
     assert_eq!(
         moved.to_line().unwrap(),
         entry.to_line().unwrap().replace("ffffffff", "eeeeeeee").replace("1.50", "1.5")
@@ -180,10 +187,15 @@ fn an_answer_written_by_this_program_is_read_back_equal() {
         ],
         ..AssistantMessage::default()
     };
-    let entry = Entry::new(EntryId::new("a"), None, EntryKind::message(Arc::new(Message::Assistant(answer))));
+    let entry = StoredEntry::new(
+        EntryId::new("a"),
+        None,
+        EntryKind::message(Arc::new(Message::Assistant(answer))),
+        None,
+    );
     let line = entry.to_line().unwrap();
     assert!(!line.contains('\n'));
-    assert_eq!(Entry::parse(line.as_bytes()).unwrap(), entry);
+    assert_eq!(StoredEntry::parse(line.as_bytes()).unwrap(), entry);
 }
 
 fn json() -> impl Strategy<Value = Value> {
@@ -218,13 +230,13 @@ proptest! {
         object.insert("message".into(), serde_json::json!({"role": "user", "content": "hi", "odd": [1]}));
         object.insert("targetId".into(), Value::from("b"));
         let line = Value::Object(object).to_string();
-        let entry = Entry::parse(line.as_bytes()).unwrap();
+        let entry = StoredEntry::parse(line.as_bytes()).unwrap();
         prop_assert_eq!(entry.to_line().unwrap(), line);
     }
 
     #[test]
     fn parsing_any_bytes_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
-        if let Ok(entry) = Entry::parse(&bytes) {
+        if let Ok(entry) = StoredEntry::parse(&bytes) {
             prop_assert!(entry.to_line().is_ok());
         }
     }
@@ -235,7 +247,7 @@ proptest! {
             .into_bytes();
         let at = position % line.len();
         line[at] = byte;
-        if let Ok(entry) = Entry::parse(&line) {
+        if let Ok(entry) = StoredEntry::parse(&line) {
             prop_assert!(entry.to_line().is_ok());
         }
     }

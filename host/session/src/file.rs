@@ -1,13 +1,14 @@
 //! A session that lives in a file.
 
 use crate::disk::Disk;
-use crate::entry::{Entry, EntryKind};
+use crate::entry::StoredEntry;
 use crate::error::{io_failed, unwritable};
 use crate::header::{Header, VERSION};
 use crate::mend;
 use crate::tree::Tree;
 use crate::writer::{Barrier, Unsynced, Writer};
-use capstan_ports::{EntryId, Message, SessionError, SessionId};
+use capstan_ports::entry::{Entry, EntryKind};
+use capstan_ports::{EntryId, SessionError, SessionId};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -160,17 +161,25 @@ impl SessionFile {
 
     /// All entries in the order of their lines.
     pub fn entries(&self) -> Vec<Arc<Entry>> {
-        self.inner.state().tree.entries().cloned().collect()
+        self.look(|tree| tree.entries().cloned().collect())
     }
 
     /// The entry that the next one follows.
     pub fn leaf(&self) -> Option<EntryId> {
-        self.inner.state().tree.leaf().cloned()
+        self.look(|tree| tree.leaf().cloned())
     }
 
-    /// The messages from the root to the leaf; see [`Tree::messages`].
-    pub(crate) fn messages(&self) -> Vec<Arc<Message>> {
-        self.inner.state().tree.messages()
+    /// Looks at the tree. Nothing can be added meanwhile.
+    pub fn look<T>(&self, at: impl FnOnce(&Tree) -> T) -> T {
+        at(&self.inner.state().tree)
+    }
+
+    /// Moves the leaf; see [`Tree::branch_to`].
+    ///
+    /// # Errors
+    /// [`SessionError::UnknownEntry`].
+    pub(crate) fn branch_to(&self, to: Option<&EntryId>) -> Result<(), SessionError> {
+        self.inner.state().tree.branch_to(to)
     }
 
     /// Adds an entry after the leaf and hands it to the system. It survives the end of this process at once, and a
@@ -180,19 +189,19 @@ impl SessionFile {
     /// When the session is read-only, the file is not as it was left, or writing failed. Nothing of the entry is kept
     /// then, and it may be tried again.
     pub fn append_entry(&self, kind: EntryKind) -> Result<EntryId, SessionError> {
-        self.append_made(|tree| tree.next(kind))
+        self.append_made_at(kind, None)
     }
 
-    /// Adds a message after the leaf, as [`SessionFile::append_entry`] does.
-    pub(crate) fn append_message(&self, message: Arc<Message>) -> Result<EntryId, SessionError> {
-        self.append_made(|tree| tree.next_message(message))
-    }
-
-    fn append_made(&self, make: impl FnOnce(&Tree) -> Entry) -> Result<EntryId, SessionError> {
+    /// The same for an entry that was made at another time than now.
+    pub(crate) fn append_made_at(
+        &self,
+        kind: EntryKind,
+        at_ms: Option<u64>,
+    ) -> Result<EntryId, SessionError> {
         let mut state = self.inner.state();
         let State { tree, writer } = &mut *state;
-        let entry = make(tree);
-        let id = entry.id().clone();
+        let entry: StoredEntry = tree.next(kind, at_ms)?;
+        let id = entry.entry().id.clone();
         let mut line = entry.to_line().map_err(|error| unwritable(self.path(), error))?;
         let depth = mend::depth(line.as_bytes());
         if depth > mend::MAX_DEPTH {
@@ -213,17 +222,24 @@ impl SessionFile {
     /// its entries do not have.
     pub fn save_copy(&self, root: &Path) -> Result<Self, SessionError> {
         let state = self.inner.state();
-        let version = state.tree.header().version;
+        let tree = &state.tree;
+        let header = self.header_of_copy(tree, Path::new(&tree.header().cwd))?;
+        let entries = tree.copies().map_err(|error| unwritable(self.path(), error))?;
+        drop(state);
+        Self::create_from(root, header, entries)
+    }
+
+    /// The header of a session that is split off from this one and works in `cwd`.
+    pub(crate) fn header_of_copy(&self, tree: &Tree, cwd: &Path) -> Result<Header, SessionError> {
+        let version = tree.header().version;
         if version != VERSION {
             let reason = format!("its format version {version} cannot be copied into version {VERSION}");
             return Err(SessionError::ReadOnly { path: self.path().to_owned(), reason });
         }
-        let mut header = Header::new(Path::new(&state.tree.header().cwd));
+        let mut header = Header::new(cwd);
         header.parent_session = Some(self.path().to_string_lossy().into_owned());
-        header.extra = state.tree.header().extra.clone();
-        let entries = state.tree.copies().map_err(|error| unwritable(self.path(), error))?;
-        drop(state);
-        Self::create_from(root, header, entries)
+        header.extra = tree.header().extra.clone();
+        Ok(header)
     }
 
     /// The failure of an operation on this session's file.

@@ -1,8 +1,9 @@
 use super::*;
 use crate::disk::Presence;
-use crate::entry::SessionInfo;
 use crate::faulty::FaultyDisk;
 use crate::scan::scan;
+use capstan_ports::Message;
+use capstan_ports::entry::SessionInfo;
 use capstan_ports::{AssistantMessage, Content, SessionLog, ToolCall};
 use std::io::ErrorKind;
 use tempfile::tempdir;
@@ -28,9 +29,9 @@ fn texts(messages: &[Arc<Message>]) -> Vec<String> {
 }
 
 fn texts_in(bytes: &[u8]) -> Vec<String> {
-    let mut found = scan(bytes).unwrap();
+    let found = scan(bytes).unwrap();
     assert!(found.damage.is_none());
-    texts(&found.tree.messages())
+    texts(&found.tree.context().messages)
 }
 
 #[tokio::test]
@@ -38,21 +39,21 @@ async fn what_was_said_is_read_back_in_order() {
     // 001-001
     let root = tempdir().unwrap();
     let session = SessionFile::create(root.path(), Path::new("/w")).unwrap();
-    let first = session.append(user("one")).await.unwrap();
+    let first = session.append_message(user("one")).await.unwrap();
     session.append_entry(EntryKind::SessionInfo(SessionInfo { name: Some("n".into()) })).unwrap();
-    let last = session.append(user("two")).await.unwrap();
+    let last = session.append_message(user("two")).await.unwrap();
     session.commit().await.unwrap();
     let (path, entries) = (session.path().to_owned(), session.entries());
-    assert_eq!(entries[0].id(), &first);
+    assert_eq!(&entries[0].id, &first);
     drop(session);
 
     let session = SessionFile::open(&path).unwrap();
     assert_eq!(session.entries(), entries);
     assert_eq!(session.leaf(), Some(last));
-    assert_eq!(texts(&SessionLog::messages(&session).unwrap()), ["one", "two"]);
+    assert_eq!(texts(&session.context().unwrap().messages), ["one", "two"]);
     assert_eq!(session.notices(), []);
-    session.append(user("three")).await.unwrap();
-    assert_eq!(texts(&SessionLog::messages(&session).unwrap()), ["one", "two", "three"]);
+    session.append_message(user("three")).await.unwrap();
+    assert_eq!(texts(&session.context().unwrap().messages), ["one", "two", "three"]);
 }
 
 // J5: at the level of a session, a failed append leaves neither line nor message.
@@ -61,11 +62,11 @@ async fn a_failed_append_can_be_repeated_and_leaves_one_entry() {
     for k in 0..200 {
         let disk = new_disk();
         let session = session_on(&disk);
-        session.append(user("one")).await.unwrap();
+        session.append_message(user("one")).await.unwrap();
         disk.fail_after(0, k, ErrorKind::StorageFull);
-        assert!(matches!(session.append(user("two")).await, Err(SessionError::Io { .. })));
-        assert_eq!(texts(&SessionLog::messages(&session).unwrap()), ["one"]);
-        session.append(user("two")).await.unwrap();
+        assert!(matches!(session.append_message(user("two")).await, Err(SessionError::Io { .. })));
+        assert_eq!(texts(&session.context().unwrap().messages), ["one"]);
+        session.append_message(user("two")).await.unwrap();
         session.commit().await.unwrap();
         assert_eq!(texts_in(&disk.durable()), ["one", "two"]);
     }
@@ -77,11 +78,11 @@ async fn after_a_failed_sync_the_session_closes_and_can_be_saved_elsewhere() {
     let root = tempdir().unwrap();
     let disk = new_disk();
     let session = session_on(&disk);
-    session.append(user("one")).await.unwrap();
+    session.append_message(user("one")).await.unwrap();
     disk.fail_after(0, 0, ErrorKind::Other);
     assert!(matches!(session.commit().await, Err(SessionError::Io { action: "sync", .. })));
     assert!(matches!(session.commit().await, Err(SessionError::ReadOnly { .. })));
-    assert!(matches!(session.append(user("two")).await, Err(SessionError::ReadOnly { .. })));
+    assert!(matches!(session.append_message(user("two")).await, Err(SessionError::ReadOnly { .. })));
     assert_eq!(disk.n_syncs(), 1);
     let reason = session.read_only().unwrap().to_string();
     assert!(reason.contains("save it to a new file"), "{reason}");
@@ -89,12 +90,12 @@ async fn after_a_failed_sync_the_session_closes_and_can_be_saved_elsewhere() {
     let copy = session.save_copy(root.path()).unwrap();
     assert_ne!(copy.id(), session.id());
     assert_eq!(copy.header().parent_session.as_deref(), Some("s.jsonl"));
-    copy.append(user("two")).await.unwrap();
+    copy.append_message(user("two")).await.unwrap();
     copy.commit().await.unwrap();
     let path = copy.path().to_owned();
     drop(copy);
     let copy = SessionFile::open(&path).unwrap();
-    assert_eq!(texts(&SessionLog::messages(&copy).unwrap()), ["one", "two"]);
+    assert_eq!(texts(&copy.context().unwrap().messages), ["one", "two"]);
 }
 
 // J6: who waits for the device may be cancelled; the failure counts all the same.
@@ -102,7 +103,7 @@ async fn after_a_failed_sync_the_session_closes_and_can_be_saved_elsewhere() {
 async fn a_failed_sync_closes_the_session_although_nobody_waits_for_it() {
     let disk = new_disk();
     let session = session_on(&disk);
-    session.append(user("one")).await.unwrap();
+    session.append_message(user("one")).await.unwrap();
     disk.fail_after(0, 0, ErrorKind::Other);
     {
         let mut commit = session.commit();
@@ -128,7 +129,10 @@ async fn appends_of_many_tasks_are_whole_lines_in_one_chain() {
                 let mut ids = Vec::new();
                 for n in 0..25 {
                     ids.push(
-                        session.append(user(&format!("{task} {n} {}", "x".repeat(3000)))).await.unwrap(),
+                        session
+                            .append_message(user(&format!("{task} {n} {}", "x".repeat(3000))))
+                            .await
+                            .unwrap(),
                     );
                     session.commit().await.unwrap();
                 }
@@ -145,9 +149,9 @@ async fn appends_of_many_tasks_are_whole_lines_in_one_chain() {
     let session = SessionFile::open(&path).unwrap();
     let entries = session.entries();
     assert_eq!(entries.len(), 200);
-    assert_eq!(entries[0].parent_id(), None);
-    assert!(entries.windows(2).all(|pair| pair[1].parent_id() == Some(pair[0].id())));
-    let position = |id: &EntryId| entries.iter().position(|entry| entry.id() == id).unwrap();
+    assert_eq!(entries[0].parent_id, None);
+    assert!(entries.windows(2).all(|pair| pair[1].parent_id.as_ref() == Some(&pair[0].id)));
+    let position = |id: &EntryId| entries.iter().position(|entry| entry.id == *id).unwrap();
     for ids in &by_task {
         assert!(ids.windows(2).all(|pair| position(&pair[0]) < position(&pair[1])));
     }
@@ -159,8 +163,8 @@ async fn a_commit_without_new_entries_does_not_touch_the_device() {
     let session = session_on(&disk);
     session.commit().await.unwrap();
     assert_eq!(disk.n_syncs(), 0);
-    session.append(user("one")).await.unwrap();
-    session.append(user("two")).await.unwrap();
+    session.append_message(user("one")).await.unwrap();
+    session.append_message(user("two")).await.unwrap();
     session.commit().await.unwrap();
     session.commit().await.unwrap();
     assert_eq!(disk.n_syncs(), 1);
@@ -184,7 +188,7 @@ async fn after_a_power_cut_everything_acknowledged_is_there() {
     let session = session_on(&disk);
     let mut acknowledged = Vec::new();
     for n in 0..10 {
-        session.append(user(&n.to_string())).await.unwrap();
+        session.append_message(user(&n.to_string())).await.unwrap();
         assert_eq!(texts_in(&disk.durable()), acknowledged);
         if n % 3 == 0 {
             session.commit().await.unwrap();
@@ -213,15 +217,15 @@ async fn a_file_that_was_deleted_replaced_or_cut_is_noticed_before_the_next_appe
     for change in changes {
         let root = tempdir().unwrap();
         let session = SessionFile::create(root.path(), Path::new("/w")).unwrap();
-        session.append(user("one")).await.unwrap();
+        session.append_message(user("one")).await.unwrap();
         session.commit().await.unwrap();
         change(session.path());
         let before = std::fs::read(session.path()).ok();
-        assert!(matches!(session.append(user("two")).await, Err(SessionError::ReadOnly { .. })));
+        assert!(matches!(session.append_message(user("two")).await, Err(SessionError::ReadOnly { .. })));
         assert_eq!(std::fs::read(session.path()).ok(), before, "nothing was written");
-        assert_eq!(texts(&SessionLog::messages(&session).unwrap()), ["one"], "nothing is lost in memory");
+        assert_eq!(texts(&session.context().unwrap().messages), ["one"], "nothing is lost in memory");
         let copy = session.save_copy(root.path()).unwrap();
-        assert_eq!(texts(&SessionLog::messages(&copy).unwrap()), ["one"]);
+        assert_eq!(texts(&copy.context().unwrap().messages), ["one"]);
     }
 }
 
@@ -236,10 +240,10 @@ async fn an_entry_that_could_not_be_read_back_is_not_written() {
     let call = ToolCall { id: "c".into(), name: "t".into(), arguments, malformed: None };
     let answer = AssistantMessage { content: vec![Content::ToolCall(call)], ..AssistantMessage::default() };
     let before = disk.bytes();
-    let error = session.append(Arc::new(Message::Assistant(answer))).await.unwrap_err();
+    let error = session.append_message(Arc::new(Message::Assistant(answer))).await.unwrap_err();
     assert!(error.to_string().contains("nested"), "{error}");
     assert_eq!(disk.bytes(), before);
-    session.append(user("next")).await.unwrap();
+    session.append_message(user("next")).await.unwrap();
 }
 
 #[tokio::test]
@@ -247,6 +251,6 @@ async fn the_state_of_a_missing_file_is_told_with_the_way_on() {
     let disk = new_disk();
     let session = session_on(&disk);
     disk.pretend(Presence::Gone);
-    let error = session.append(user("one")).await.unwrap_err().to_string();
+    let error = session.append_message(user("one")).await.unwrap_err().to_string();
     assert!(error.contains("deleted") && error.contains("save it to a new file"), "{error}");
 }

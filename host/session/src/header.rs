@@ -118,13 +118,6 @@ pub(crate) fn timestamp_at(since_epoch_ms: u64) -> Option<String> {
     (since_epoch_ms <= END_OF_9999_MS).then(|| humantime::format_rfc3339_millis(time).to_string())
 }
 
-/// Milliseconds since the Unix epoch of a time in a file; zero when it is none, because nothing depends on it.
-pub(crate) fn millis_of(timestamp: &str) -> u64 {
-    let time = humantime::parse_rfc3339_weak(timestamp).ok();
-    let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    since.and_then(|since| u64::try_from(since.as_millis()).ok()).unwrap_or_default()
-}
-
 #[cfg(test)]
 #[path = "header_tests.rs"]
 mod tests;

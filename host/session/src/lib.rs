@@ -23,6 +23,7 @@ pub mod tree;
 
 #[cfg(test)]
 mod faulty;
+mod fork;
 mod log;
 mod mend;
 mod open;
@@ -30,7 +31,7 @@ mod scan;
 mod writer;
 
 pub use disk::{Disk, FileDisk, Presence};
-pub use entry::{Entry, EntryKind, MessageBody};
+pub use entry::StoredEntry;
 pub use error::LineError;
 pub use file::{Notice, SessionFile};
 pub use find::{Search, Skipped, latest_in, open_by_id, path_by_id};

@@ -1,7 +1,7 @@
 //! Creating and opening session files: the lock, the findings of the scan, and what is done about them.
 
 use crate::disk::{Disk, FileDisk, Presence};
-use crate::entry::Entry;
+use crate::entry::StoredEntry;
 use crate::error::{io_failed, unwritable};
 use crate::file::{Notice, SessionFile};
 use crate::header::{Header, VERSION, folder_name};
@@ -32,11 +32,19 @@ impl SessionFile {
         Self::create_from(root, Header::new(cwd), Vec::new())
     }
 
+    /// The same with a header of the caller's, which may name a parent.
+    ///
+    /// # Errors
+    /// As [`SessionFile::create`].
+    pub fn create_with(root: &Path, header: Header) -> Result<Self, SessionError> {
+        Self::create_from(root, header, Vec::new())
+    }
+
     /// Writes a new file with this header and these entries, which keep their ids and lines.
     pub(crate) fn create_from(
         root: &Path,
         header: Header,
-        entries: Vec<Entry>,
+        entries: Vec<StoredEntry>,
     ) -> Result<Self, SessionError> {
         let folder = root.join(folder_name(Path::new(&header.cwd)));
         make_folder(&folder).map_err(|error| io_failed(&folder, "create folder", error))?;
@@ -57,7 +65,12 @@ impl SessionFile {
         })
     }
 
-    fn fill(path: &Path, file: File, header: Header, entries: Vec<Entry>) -> Result<Self, SessionError> {
+    fn fill(
+        path: &Path,
+        file: File,
+        header: Header,
+        entries: Vec<StoredEntry>,
+    ) -> Result<Self, SessionError> {
         lock(path, &file)?;
         let failed = |action| move |error| io_failed(path, action, error);
         let disk = FileDisk::new(file, path.to_owned()).map_err(failed("look at the file"))?;

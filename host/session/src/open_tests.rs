@@ -1,7 +1,8 @@
 use super::*;
-use crate::entry::EntryKind;
 use crate::faulty::FaultyDisk;
 use capstan_ports::Message;
+use capstan_ports::SessionLog;
+use capstan_ports::entry::EntryKind;
 use std::io::ErrorKind;
 use std::io::Write;
 use std::os::unix::fs::symlink;
@@ -23,7 +24,7 @@ fn say(session: &SessionFile, text: &str) -> Result<capstan_ports::EntryId, Sess
 }
 
 fn texts(session: &SessionFile) -> Vec<String> {
-    session.messages().iter().map(|message| message.text()).collect()
+    session.context().unwrap().messages.iter().map(|message| message.text()).collect()
 }
 
 fn add(path: &Path, bytes: &[u8]) {

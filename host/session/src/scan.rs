@@ -3,10 +3,11 @@
 //! The file is taken as bytes, line by line: a tear may lie inside a character. Nothing is changed here; what a finding
 //! leads to is decided by who opens the file.
 
-use crate::entry::{Entry, EntryKind, MessageBody, MessageEntry};
+use crate::entry::StoredEntry;
 use crate::error::LineError;
 use crate::header::{Header, VERSION};
 use crate::tree::Tree;
+use capstan_ports::entry::{Entry, EntryKind, MessageBody, MessageEntry};
 use std::io::{self, BufRead};
 
 /// What was found in a file.
@@ -76,8 +77,8 @@ pub(crate) fn scan(mut reader: impl BufRead) -> Result<Scan, ScanError> {
             scan.good_len += line.len() as u64;
             continue;
         }
-        let added = Entry::parse(&line).and_then(|entry| {
-            scan.n_opaque += usize::from(is_opaque(&entry));
+        let added = StoredEntry::parse(&line).and_then(|entry| {
+            scan.n_opaque += usize::from(is_opaque(entry.entry()));
             scan.tree.push_after_gap(entry, stand_in)
         });
         match added {
@@ -98,7 +99,7 @@ pub(crate) fn scan(mut reader: impl BufRead) -> Result<Scan, ScanError> {
 }
 
 fn is_opaque(entry: &Entry) -> bool {
-    matches!(entry.kind(), EntryKind::Message(MessageEntry { message: MessageBody::Other(_) }))
+    matches!(entry.kind, EntryKind::Message(MessageEntry { message: MessageBody::Other(_) }))
 }
 
 #[cfg(test)]

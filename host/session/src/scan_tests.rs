@@ -10,7 +10,7 @@ fn sample(texts: &[String]) -> (Vec<u8>, Vec<usize>) {
     let mut bytes = (tree.header().to_line().unwrap() + "\n").into_bytes();
     let mut ends = vec![bytes.len()];
     for text in texts {
-        let entry = tree.next(EntryKind::message(Arc::new(Message::user(text))));
+        let entry = tree.next(EntryKind::message(Arc::new(Message::user(text))), None).unwrap();
         bytes.extend((entry.to_line().unwrap() + "\n").into_bytes());
         ends.push(bytes.len());
         tree.push(entry).unwrap();
@@ -19,7 +19,7 @@ fn sample(texts: &[String]) -> (Vec<u8>, Vec<usize>) {
 }
 
 fn texts(scan: &mut Scan) -> Vec<String> {
-    scan.tree.messages().iter().map(|message| message.text()).collect()
+    scan.tree.context().messages.iter().map(|message| message.text()).collect()
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_damaged_line_is_named_and_what_follows_continues_what_was_before() {
     assert_eq!(texts(&mut found), ["one", "three", "four"]);
     assert_eq!(found.good_len, bytes.len() as u64);
     let copies = found.tree.copies().unwrap();
-    assert_eq!(copies[1].parent_id(), Some(copies[0].id()), "a copy closes the gap");
+    assert_eq!(copies[1].entry().parent_id.as_ref(), Some(&copies[0].entry().id), "a copy closes the gap");
 }
 
 // J11

@@ -4,13 +4,16 @@
 //! itself makes a root of its child, and no chain of parents can ever form a circle. Nothing here recurses: a chain may
 //! have a million entries.
 
-use crate::entry::{Entry, EntryKind};
+use crate::entry::StoredEntry;
 use crate::error::LineError;
 use crate::header::Header;
-use capstan_ports::{EntryId, Message};
+use capstan_ports::entry::{Entry, EntryKind, SessionContext};
+use capstan_ports::{EntryId, Message, SessionError};
 use std::collections::HashMap;
 use std::sync::Arc;
 use uuid::Uuid;
+
+mod fork;
 
 /// How often a short id is tried before a long one is taken. In a session of a million entries one try in four thousand
 /// collides.
@@ -23,33 +26,19 @@ pub struct Tree {
     nodes: Vec<Node>,
     by_id: HashMap<EntryId, usize>,
     leaf: Option<usize>,
-    transcript: Transcript,
 }
 
 #[derive(Debug)]
 struct Node {
-    entry: Arc<Entry>,
+    stored: StoredEntry,
     /// Always smaller than the node's own position.
     parent: Option<usize>,
-}
-
-/// The messages on the way to one entry, kept because the loop asks for them in every round.
-#[derive(Debug, Default)]
-struct Transcript {
-    leaf: Option<usize>,
-    messages: Vec<Arc<Message>>,
 }
 
 impl Tree {
     /// A session without entries.
     pub fn new(header: Header) -> Self {
-        Self {
-            header,
-            nodes: Vec::new(),
-            by_id: HashMap::new(),
-            leaf: None,
-            transcript: Transcript::default(),
-        }
+        Self { header, nodes: Vec::new(), by_id: HashMap::new(), leaf: None }
     }
 
     /// The first line.
@@ -58,56 +47,67 @@ impl Tree {
     }
 
     /// All entries in the order of their lines.
-    pub fn entries(&self) -> impl ExactSizeIterator<Item = &Arc<Entry>> {
-        self.nodes.iter().map(|node| &node.entry)
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &Arc<Entry>> + DoubleEndedIterator {
+        self.nodes.iter().map(|node| node.stored.entry())
     }
 
     /// The entry with this id.
     pub fn entry(&self, id: &EntryId) -> Option<&Arc<Entry>> {
-        self.by_id.get(id).map(|at| &self.nodes[*at].entry)
+        self.by_id.get(id).map(|at| self.entry_at(*at))
     }
 
     /// The entry that the next one follows: the last that was added.
     pub fn leaf(&self) -> Option<&EntryId> {
-        self.leaf.map(|at| self.nodes[at].entry.id())
+        self.leaf.map(|at| &self.entry_at(at).id)
     }
 
-    /// A new entry after the leaf. It becomes part of the tree with [`Tree::push`].
-    pub fn next(&self, kind: EntryKind) -> Entry {
-        Entry::new(self.unused_id(), self.leaf().cloned(), kind)
-    }
-
-    /// A new entry after the leaf that holds this message; see [`Tree::next`].
-    pub(crate) fn next_message(&self, message: Arc<Message>) -> Entry {
-        Entry::of_message(self.unused_id(), self.leaf().cloned(), message)
+    /// A new entry after the leaf. It becomes part of the tree with [`Tree::push`]. A custom message keeps its own time.
+    ///
+    /// # Errors
+    /// [`SessionError::UnknownEntry`] when it speaks of an entry that is not there.
+    pub(crate) fn next(&self, kind: EntryKind, at_ms: Option<u64>) -> Result<StoredEntry, SessionError> {
+        let spoken_of = match &kind {
+            EntryKind::Compaction(compaction) => Some(&compaction.first_kept_entry_id),
+            EntryKind::Label(label) => Some(&label.target_id),
+            _ => None,
+        };
+        if let Some(id) = spoken_of.filter(|id| !self.by_id.contains_key(id)) {
+            return Err(self.unknown(id));
+        }
+        Ok(StoredEntry::new(self.unused_id(), self.leaf().cloned(), kind, at_ms))
     }
 
     /// Adds an entry; it becomes the leaf.
     ///
     /// # Errors
     /// When the id is taken; the tree is then unchanged.
-    pub fn push(&mut self, entry: Entry) -> Result<(), LineError> {
-        let parent = entry.parent_id().and_then(|id| self.by_id.get(id)).copied();
+    pub fn push(&mut self, entry: StoredEntry) -> Result<(), LineError> {
+        let parent = entry.entry().parent_id.as_ref().and_then(|id| self.by_id.get(id)).copied();
         self.push_under(entry, parent)
     }
 
     /// Adds an entry that continues `stand_in` when its own parent is not there, because the parent's line is damaged.
-    pub(crate) fn push_after_gap(&mut self, entry: Entry, stand_in: Option<usize>) -> Result<(), LineError> {
-        let parent = entry.parent_id().and_then(|id| self.by_id.get(id).copied().or(stand_in));
+    pub(crate) fn push_after_gap(
+        &mut self,
+        entry: StoredEntry,
+        stand_in: Option<usize>,
+    ) -> Result<(), LineError> {
+        let parent = entry.entry().parent_id.as_ref().and_then(|id| self.by_id.get(id).copied().or(stand_in));
         self.push_under(entry, parent)
     }
 
     /// All entries as a file without damage would have them: an entry that continues a stand-in names it as its parent.
-    pub(crate) fn copies(&self) -> Result<Vec<Entry>, LineError> {
-        self.nodes
-            .iter()
-            .map(|node| match node.parent.map(|at| self.nodes[at].entry.id()) {
-                Some(parent) if node.entry.parent_id() != Some(parent) => {
-                    node.entry.reparented(Some(parent.clone()))
-                }
-                _ => Ok(Entry::clone(&node.entry)),
-            })
-            .collect()
+    pub(crate) fn copies(&self) -> Result<Vec<StoredEntry>, LineError> {
+        self.nodes.iter().map(|node| self.copy_of(node)).collect()
+    }
+
+    fn copy_of(&self, node: &Node) -> Result<StoredEntry, LineError> {
+        match node.parent.map(|at| &self.entry_at(at).id) {
+            Some(parent) if node.stored.entry().parent_id.as_ref() != Some(parent) => {
+                node.stored.reparented(Some(parent.clone()))
+            }
+            _ => Ok(node.stored.clone()),
+        }
     }
 
     /// The position of the leaf.
@@ -115,38 +115,113 @@ impl Tree {
         self.leaf
     }
 
-    fn push_under(&mut self, entry: Entry, parent: Option<usize>) -> Result<(), LineError> {
-        if self.by_id.contains_key(entry.id()) {
-            return Err(LineError::DuplicateId(entry.id().clone()));
+    fn push_under(&mut self, stored: StoredEntry, parent: Option<usize>) -> Result<(), LineError> {
+        let id = &stored.entry().id;
+        if self.by_id.contains_key(id) {
+            return Err(LineError::DuplicateId(id.clone()));
         }
         let at = self.nodes.len();
-        // Continuing the branch that the transcript shows extends it; anything else makes it stale, and the next
-        // reader collects it anew.
-        if self.transcript.leaf == parent && self.leaf == parent {
-            self.transcript.messages.extend(entry.message());
-            self.transcript.leaf = Some(at);
-        }
-        self.by_id.insert(entry.id().clone(), at);
-        self.nodes.push(Node { entry: Arc::new(entry), parent });
+        self.by_id.insert(id.clone(), at);
+        self.nodes.push(Node { stored, parent });
         self.leaf = Some(at);
+        Ok(())
+    }
+
+    /// Moves the leaf; `None` is before every root.
+    ///
+    /// # Errors
+    /// [`SessionError::UnknownEntry`]; the leaf then stays.
+    pub fn branch_to(&mut self, to: Option<&EntryId>) -> Result<(), SessionError> {
+        self.leaf = to.map(|id| self.position(id)).transpose()?;
         Ok(())
     }
 
     /// The entries from the leaf back to its root.
     pub fn branch(&self) -> impl Iterator<Item = &Arc<Entry>> {
-        std::iter::successors(self.leaf, |at| self.nodes[*at].parent).map(|at| &self.nodes[at].entry)
+        self.back_from(self.leaf)
     }
 
-    /// The messages from the root to the leaf.
+    /// The entries from the root to `to`, or to the leaf.
     ///
-    /// A call costs one reference count per message; the way is only walked after the leaf went elsewhere.
-    pub fn messages(&mut self) -> Vec<Arc<Message>> {
-        if self.transcript.leaf != self.leaf {
-            let mut messages: Vec<_> = self.branch().filter_map(|entry| entry.message()).collect();
-            messages.reverse();
-            self.transcript = Transcript { leaf: self.leaf, messages };
+    /// # Errors
+    /// [`SessionError::UnknownEntry`].
+    pub fn path(&self, to: Option<&EntryId>) -> Result<Vec<&Arc<Entry>>, SessionError> {
+        let end = match to {
+            Some(id) => Some(self.position(id)?),
+            None => self.leaf,
+        };
+        let mut path: Vec<_> = self.back_from(end).collect();
+        path.reverse();
+        Ok(path)
+    }
+
+    /// What the user, the model and the tools said from the root to the leaf (001-042).
+    pub fn transcript(&self) -> Vec<Arc<Message>> {
+        let said = |entry: &Arc<Entry>| {
+            entry.message().filter(|message| !matches!(message.as_ref(), Message::Custom(_)))
+        };
+        let mut messages: Vec<_> = self.branch().filter_map(said).collect();
+        messages.reverse();
+        messages
+    }
+
+    /// What a model is told of the branch; see [`SessionContext`].
+    pub fn context(&self) -> SessionContext {
+        let mut branch: Vec<_> = self.branch().collect();
+        branch.reverse();
+        SessionContext::of_branch(&branch)
+    }
+
+    /// The bookmarks that are in force, by the entries that they are on. In one pass over all entries.
+    pub fn labels(&self) -> HashMap<&EntryId, &str> {
+        let mut labels = HashMap::new();
+        for entry in self.entries() {
+            if let EntryKind::Label(label) = &entry.kind {
+                match &label.label {
+                    Some(text) => labels.insert(&label.target_id, text.as_str()),
+                    None => labels.remove(&label.target_id),
+                };
+            }
         }
-        self.transcript.messages.clone()
+        labels
+    }
+
+    /// The bookmark on an entry: the text of the last label that names it.
+    pub fn label(&self, id: &EntryId) -> Option<&str> {
+        let last = self.entries().rev().find_map(|entry| match &entry.kind {
+            EntryKind::Label(label) if label.target_id == *id => Some(label),
+            _ => None,
+        });
+        last?.label.as_deref()
+    }
+
+    /// What the user calls the session: the last name that was given.
+    pub fn name(&self) -> Option<&str> {
+        let last = self.entries().rev().find_map(|entry| match &entry.kind {
+            EntryKind::SessionInfo(info) => Some(info),
+            _ => None,
+        });
+        last?.name.as_deref()
+    }
+
+    fn back_from(&self, from: Option<usize>) -> impl Iterator<Item = &Arc<Entry>> {
+        self.positions_back_from(from).map(|at| self.entry_at(at))
+    }
+
+    fn positions_back_from(&self, from: Option<usize>) -> impl Iterator<Item = usize> {
+        std::iter::successors(from, |at| self.nodes[*at].parent)
+    }
+
+    fn entry_at(&self, at: usize) -> &Arc<Entry> {
+        self.nodes[at].stored.entry()
+    }
+
+    pub(crate) fn position(&self, id: &EntryId) -> Result<usize, SessionError> {
+        self.by_id.get(id).copied().ok_or_else(|| self.unknown(id))
+    }
+
+    fn unknown(&self, id: &EntryId) -> SessionError {
+        SessionError::UnknownEntry { session: self.header.id.clone(), entry: id.clone() }
     }
 
     fn unused_id(&self) -> EntryId {

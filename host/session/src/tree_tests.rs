@@ -1,4 +1,5 @@
 use super::*;
+use capstan_ports::entry::SessionInfo;
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -10,12 +11,12 @@ fn said(text: &str) -> EntryKind {
     EntryKind::message(Arc::new(Message::user(text)))
 }
 
-fn entry(id: &str, parent: Option<&str>) -> Entry {
-    Entry::new(EntryId::new(id), parent.map(EntryId::new), said(id))
+fn entry(id: &str, parent: Option<&str>) -> StoredEntry {
+    StoredEntry::new(EntryId::new(id), parent.map(EntryId::new), said(id), None)
 }
 
-fn texts(tree: &mut Tree) -> Vec<String> {
-    tree.messages().iter().map(|message| message.text()).collect()
+fn texts(tree: &Tree) -> Vec<String> {
+    tree.context().messages.iter().map(|message| message.text()).collect()
 }
 
 #[test]
@@ -32,16 +33,16 @@ fn a_new_session_has_no_leaf_and_no_entries() {
 fn an_appended_message_becomes_the_leaf_and_follows_the_old_one() {
     // 001-001, 001-032
     let mut tree = tree();
-    let first = tree.next(said("one"));
-    let first_id = first.id().clone();
+    let first = tree.next(said("one"), None).unwrap();
+    let first_id = first.entry().id.clone();
     tree.push(first).unwrap();
-    let second = tree.next(said("two"));
-    let second_id = second.id().clone();
-    assert_eq!(second.parent_id(), Some(&first_id));
+    let second = tree.next(said("two"), None).unwrap();
+    let second_id = second.entry().id.clone();
+    assert_eq!(second.entry().parent_id.as_ref(), Some(&first_id));
     tree.push(second).unwrap();
     assert_eq!(tree.leaf(), Some(&second_id));
     assert_eq!(tree.entry(&first_id).unwrap().message().unwrap().text(), "one");
-    assert_eq!(texts(&mut tree), ["one", "two"]);
+    assert_eq!(texts(&tree), ["one", "two"]);
 }
 
 #[test]
@@ -50,22 +51,22 @@ fn only_messages_on_the_way_to_the_leaf_are_shown() {
     for entry in [entry("a", None), entry("b", Some("a")), entry("c", Some("b")), entry("d", Some("a"))] {
         tree.push(entry).unwrap();
     }
-    assert_eq!(texts(&mut tree), ["a", "d"]);
+    assert_eq!(texts(&tree), ["a", "d"]);
     tree.push(entry("e", Some("d"))).unwrap();
-    assert_eq!(texts(&mut tree), ["a", "d", "e"], "the transcript grows after a change of branch too");
+    assert_eq!(texts(&tree), ["a", "d", "e"], "the transcript grows after a change of branch too");
     tree.push(entry("f", None)).unwrap();
-    assert_eq!(texts(&mut tree), ["f"]);
+    assert_eq!(texts(&tree), ["f"]);
 }
 
 #[test]
 fn asking_again_and_again_shares_the_messages() {
     let mut tree = tree();
     for n in 0..1000 {
-        let entry = tree.next(said(&n.to_string()));
+        let entry = tree.next(said(&n.to_string()), None).unwrap();
         tree.push(entry).unwrap();
-        assert_eq!(tree.messages().len(), n + 1);
+        assert_eq!(tree.context().messages.len(), n + 1);
     }
-    let (first, second) = (tree.messages(), tree.messages());
+    let (first, second) = (tree.context().messages, tree.context().messages);
     assert!(first.iter().zip(&second).all(|(a, b)| Arc::ptr_eq(a, b)));
 }
 
@@ -78,7 +79,7 @@ fn a_repeated_id_is_refused_and_changes_nothing() {
         matches!(tree.push(entry("a", Some("a"))), Err(LineError::DuplicateId(id)) if id.as_str() == "a")
     );
     assert_eq!(tree.entries().len(), 1);
-    assert_eq!(texts(&mut tree), ["a"]);
+    assert_eq!(texts(&tree), ["a"]);
 }
 
 // J11
@@ -92,7 +93,7 @@ fn missing_future_and_own_parents_make_roots_and_no_circles() {
         ("d", Some("c"), vec!["c", "d"]),
     ] {
         tree.push(entry(id, parent)).unwrap();
-        assert_eq!(texts(&mut tree), expected);
+        assert_eq!(texts(&tree), expected);
     }
 }
 
@@ -102,11 +103,11 @@ fn a_long_chain_is_walked_without_recursion() {
     let mut tree = tree();
     for n in 0..20_000 {
         let entry =
-            tree.next(EntryKind::SessionInfo(crate::entry::SessionInfo { name: Some(n.to_string()) }));
+            tree.next(EntryKind::SessionInfo(SessionInfo { name: Some(n.to_string()) }), None).unwrap();
         tree.push(entry).unwrap();
     }
     assert_eq!(tree.branch().count(), 20_000);
-    assert!(tree.messages().is_empty());
+    assert!(tree.context().messages.is_empty());
 }
 
 proptest! {
@@ -117,14 +118,14 @@ proptest! {
     fn ids_are_unique_and_every_branch_ends(parents in proptest::collection::vec(any::<proptest::sample::Index>(), 1..200)) {
         let mut tree = tree();
         for parent in parents {
-            let ids: Vec<_> = tree.entries().map(|entry| entry.id().clone()).collect();
+            let ids: Vec<_> = tree.entries().map(|entry| entry.id.clone()).collect();
             let parent = (!ids.is_empty()).then(|| ids[parent.index(ids.len())].clone());
-            let new = Entry::new(tree.unused_id(), parent, said("x"));
-            prop_assert_eq!(new.id().as_str().len(), 8);
-            prop_assert!(new.id().as_str().bytes().all(|byte| byte.is_ascii_hexdigit()));
+            let new = StoredEntry::new(tree.unused_id(), parent, said("x"), None);
+            prop_assert_eq!(new.entry().id.as_str().len(), 8);
+            prop_assert!(new.entry().id.as_str().bytes().all(|byte| byte.is_ascii_hexdigit()));
             tree.push(new).unwrap();
             prop_assert!(tree.branch().count() <= tree.entries().len());
-            prop_assert_eq!(tree.branch().count(), tree.messages().len());
+            prop_assert_eq!(tree.branch().count(), tree.context().messages.len());
         }
     }
 }
