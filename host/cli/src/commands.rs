@@ -90,6 +90,11 @@ impl Commands {
         self.template(&prompt).unwrap_or(Ok(prompt))
     }
 
+    /// The templates that can be called.
+    pub(crate) fn templates(&self) -> impl Iterator<Item = &Template> {
+        self.templates.list().filter(|template| !self.is_command(&template.name))
+    }
+
     fn template(&self, line: &str) -> Option<Result<String>> {
         let name = line.strip_prefix('/')?.split(char::is_whitespace).next()?;
         if self.is_command(name) { None } else { self.templates.read(line) }
@@ -129,8 +134,7 @@ impl Commands {
             .by_name
             .values()
             .map(|command| (command.name().to_owned(), command.description(), command.owner()));
-        let templates = self.templates.list().filter(|template| !self.is_command(&template.name));
-        let templates = templates.map(|template| {
+        let templates = self.templates().map(|template| {
             let hint = template.argument_hint.as_ref().map(|hint| format!(" {hint}")).unwrap_or_default();
             (format!("{}{hint}", template.name), &*template.description, template.origin.label())
         });

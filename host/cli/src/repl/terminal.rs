@@ -72,6 +72,7 @@ impl Terminal {
     pub(super) fn announcer(&self) -> Say {
         let notes = self.notes.clone();
         Arc::new(move |text| {
+            let text = screen::visible(text);
             let note = format!("{DIM}capstan:{DIM:#} {text}");
             let note = if screen::is_plain() { format!("capstan: {text}") } else { note };
             // The other end lives as long as the terminal.
