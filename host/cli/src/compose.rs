@@ -8,16 +8,15 @@ use crate::live::{Live, LiveParts};
 use crate::loader::Loader;
 use crate::model::ConfiguredModels;
 use crate::permit::{Permits, Person};
+use crate::prompts::Prompts;
 use crate::sessions::{self, Sessions, Which};
 use crate::{model, print, roster, screen, secrets, usage};
 use anyhow::{Context, Result};
-use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
 use capstan_agent::trace::HookTrace;
-use capstan_agent::{AgentLoopConfig, AgentSession, Observers, RetryEvent, SessionFacts, ToolRegistry};
+use capstan_agent::{AgentLoopConfig, AgentSession, Observers, RetryEvent, SessionFacts};
 use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Access;
-use capstan_ports::message::now_ms;
 use capstan_ports::{Model, ModelCatalog, ProgramRunner, Tool};
 use capstan_session::Header;
 use capstan_storage::KeyValueFiles;
@@ -50,6 +49,8 @@ pub(crate) struct Composed {
     pub(crate) loader: Loader,
     /// What hooks do.
     pub(crate) trace: Arc<HookTrace>,
+    /// What the model is told, and the prompts that can be called by name.
+    pub(crate) prompts: Arc<Prompts>,
 }
 
 impl Composed {
@@ -126,7 +127,8 @@ pub(crate) async fn assemble(
     let hooks = loop_config.hooks.clone();
     let runtime = roster::runtime(&catalog, &natives, &[])?.with_trace(trace.clone());
     let opened = runtime.open(loop_config, kept.log(), builtin.clone()).await?;
-    let (prompt_home, setup) = (home.clone(), setup.clone());
+    let prompts = prompts(home, setup, grants)?;
+    let (prompt_home, told) = (home.clone(), prompts.clone());
     let has_extensions = !setup.no_extensions;
     let live = Arc::new(Live::new(LiveParts {
         session: opened.session.clone(),
@@ -136,7 +138,8 @@ pub(crate) async fn assemble(
         hooks,
         observers,
         trace: trace.clone(),
-        prompt: Box::new(move |tools| prompt(&prompt_home, &setup, tools)),
+        templates: prompts.templates.clone(),
+        prompt: Box::new(move |tools| told.system(&prompt_home, tools)),
     }));
     let notices = live.apply(&catalog, config, &[])?;
     if has_extensions {
@@ -144,7 +147,7 @@ pub(crate) async fn assemble(
     }
     let session = opened.session;
     let sessions = Sessions::new(home, kept, session.clone(), live.clone());
-    Ok(Composed { session, header, model, catalog, notices, live, sessions, models, loader, trace })
+    Ok(Composed { session, header, model, catalog, notices, live, sessions, models, loader, trace, prompts })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.
@@ -210,21 +213,14 @@ fn builtin(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Res
     Ok(builtin_tools(Arc::new(workspace), commands))
 }
 
-fn prompt(home: &Home, setup: &Setup, tools: &ToolRegistry) -> String {
-    let mut text = match &setup.system_prompt {
-        Some(text) => text.clone(),
-        None => system_prompt(&PromptParts {
-            tools: &tools.list(),
-            working_directory: &home.workspace.to_string_lossy(),
-            date: &utc_date(now_ms()),
-            context: &[],
-        }),
-    };
-    if let Some(more) = &setup.append_system_prompt {
-        text.push_str("\n\n");
-        text.push_str(more);
+/// What the model is told, with a line on stderr about each file that is not.
+fn prompts(home: &Home, setup: &Setup, grants: &Grants) -> Result<Arc<Prompts>> {
+    let prompts = Prompts::read(home, setup, grants)?;
+    prompts.notices.iter().for_each(|notice| warn(notice));
+    for name in &prompts.names {
+        tracing::info!("the system prompt holds {name}");
     }
-    text
+    Ok(Arc::new(prompts))
 }
 
 fn tell_of_retry(event: RetryEvent) {
