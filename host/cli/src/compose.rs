@@ -6,32 +6,29 @@ use crate::config::{self, Config};
 use crate::home::Home;
 use crate::live::{Live, LiveParts};
 use crate::loader::Loader;
+use crate::model::ConfiguredModels;
 use crate::permit::{Permits, Person};
+use crate::prompts::Prompts;
+use crate::sessions::{self, Sessions, Which};
 use crate::{model, print, roster, screen, secrets, usage};
 use anyhow::{Context, Result};
-use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
 use capstan_agent::trace::HookTrace;
-use capstan_agent::{AgentLoopConfig, AgentSession, Observers, RetryEvent, SessionFacts, ToolRegistry};
+use capstan_agent::{AgentLoopConfig, AgentSession, Observers, RetryEvent, SessionFacts};
 use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Access;
-use capstan_ports::message::now_ms;
-use capstan_ports::{Model, ProgramRunner, SessionLog, Tool};
-use capstan_session::{Header, MemorySession, SessionFile};
+use capstan_ports::{Model, ModelCatalog, ProgramRunner, Tool};
+use capstan_session::Header;
 use capstan_storage::KeyValueFiles;
-use capstan_tools::{CommandRuntime, LocalCommands, LocalPrograms, LocalWorkspace, builtin_tools};
+use capstan_tools::{
+    CommandRuntime, LocalCommands, LocalPrograms, LocalWorkspace, OutputFolder, builtin_tools,
+};
 use std::sync::Arc;
+use std::time::Duration;
 
-/// Which session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
-    /// A new one.
-    New,
-    /// The last one of this directory.
-    Last,
-    /// One that is not kept.
-    Unkept,
-}
+/// How long the full output of a command can be read. Nobody goes back to it after a week, and one file may have a
+/// hundred megabytes.
+const OUTPUTS_KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// A session ready for its first prompt.
 pub(crate) struct Composed {
@@ -43,11 +40,17 @@ pub(crate) struct Composed {
     /// What was said about parts of extensions that are not used.
     pub(crate) notices: Vec<String>,
     /// What the extensions are wired to.
-    pub(crate) live: Live,
+    pub(crate) live: Arc<Live>,
+    /// Which session it is, and going on with others.
+    pub(crate) sessions: Sessions,
+    /// What else could answer.
+    pub(crate) models: Arc<dyn ModelCatalog>,
     /// What is needed to look at the extensions again.
     pub(crate) loader: Loader,
     /// What hooks do.
     pub(crate) trace: Arc<HookTrace>,
+    /// What the model is told, and the prompts that can be called by name.
+    pub(crate) prompts: Arc<Prompts>,
 }
 
 impl Composed {
@@ -76,8 +79,7 @@ pub(crate) struct Plan {
 pub(crate) async fn session(home: &Home, setup: &Setup, plan: Plan) -> Result<Composed> {
     let grants = config::load_grants(home)?;
     let config = Config::load(home, &grants)?;
-    let keys = config.providers.iter().filter_map(|provider| provider.api_key_env.clone());
-    let commands = Arc::new(LocalCommands::new().without_variables(keys));
+    let commands = Arc::new(commands(home, &config));
     assemble(home, setup, plan, &config, &grants, commands).await
 }
 
@@ -107,9 +109,12 @@ pub(crate) async fn assemble(
     let natives = roster::natives(home, config, programs)?;
     let builtin = builtin(home, setup, commands)?;
     let trace = Arc::new(HookTrace::default());
-    let (log, header) = open_log(home, plan.which)?;
+    let kept = sessions::open(home, plan.which)?;
+    let header = kept.header();
+    let models: Arc<dyn ModelCatalog> = Arc::new(ConfiguredModels::new(config));
 
     let mut loop_config = AgentLoopConfig::new(model.clone());
+    loop_config.models = Some(models.clone());
     loop_config.session_memory = Some(facts);
     loop_config.observers = observers.clone();
     let mode = setup.permissions.or(config.permissions).unwrap_or(plan.default_mode);
@@ -121,10 +126,11 @@ pub(crate) async fn assemble(
     loop_config.on_retry = Some(Arc::new(tell_of_retry));
     let hooks = loop_config.hooks.clone();
     let runtime = roster::runtime(&catalog, &natives, &[])?.with_trace(trace.clone());
-    let opened = runtime.open(loop_config, log, builtin.clone()).await?;
-    let (home, setup) = (home.clone(), setup.clone());
+    let opened = runtime.open(loop_config, kept.log(), builtin.clone()).await?;
+    let prompts = prompts(home, setup, grants)?;
+    let (prompt_home, told) = (home.clone(), prompts.clone());
     let has_extensions = !setup.no_extensions;
-    let live = Live::new(LiveParts {
+    let live = Arc::new(Live::new(LiveParts {
         session: opened.session.clone(),
         builtin,
         natives,
@@ -132,13 +138,16 @@ pub(crate) async fn assemble(
         hooks,
         observers,
         trace: trace.clone(),
-        prompt: Box::new(move |tools| prompt(&home, &setup, tools)),
-    });
+        templates: prompts.templates.clone(),
+        prompt: Box::new(move |tools| told.system(&prompt_home, tools)),
+    }));
     let notices = live.apply(&catalog, config, &[])?;
     if has_extensions {
         notices.iter().for_each(|notice| warn(notice));
     }
-    Ok(Composed { session: opened.session, header, model, catalog, notices, live, loader, trace })
+    let session = opened.session;
+    let sessions = Sessions::new(home, kept, session.clone(), live.clone());
+    Ok(Composed { session, header, model, catalog, notices, live, sessions, models, loader, trace, prompts })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.
@@ -164,6 +173,26 @@ fn warn(notice: &str) {
     screen::note(&format!("{}capstan:{:#} {}", screen::WARN, screen::WARN, screen::visible(notice)));
 }
 
+/// Commands without the keys of providers, whose long output the session's `read` can reach.
+fn commands(home: &Home, config: &Config) -> LocalCommands {
+    let keys = config.providers.iter().filter_map(|provider| provider.api_key_env.clone());
+    let commands = LocalCommands::new().without_variables(keys);
+    match OutputFolder::create(home.outputs()) {
+        Ok(folder) => {
+            let all = home.all_outputs();
+            // Beside everything else; nobody waits for it.
+            drop(tokio::task::spawn_blocking(move || OutputFolder::sweep(&all, OUTPUTS_KEPT)));
+            commands.with_output_directory(folder.path())
+        }
+        Err(error) => {
+            warn(&format!(
+                "{error}; long output goes to the system's temporary folder, where read cannot reach it"
+            ));
+            commands
+        }
+    }
+}
+
 /// The built-in tools.
 fn builtin(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Result<Vec<Arc<dyn Tool>>> {
     let mut workspace = LocalWorkspace::open(&home.workspace)?;
@@ -171,6 +200,9 @@ fn builtin(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Res
         workspace = workspace
             .with_root(directory, Access::ReadWrite)
             .with_context(|| format!("--add-dir {}", directory.display()))?;
+    }
+    if home.outputs().is_dir() {
+        workspace = workspace.with_root(home.outputs(), Access::ReadOnly)?;
     }
     // What would give a writer power over the host or over git later.
     for protected in
@@ -181,57 +213,14 @@ fn builtin(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Res
     Ok(builtin_tools(Arc::new(workspace), commands))
 }
 
-fn open_log(home: &Home, which: Which) -> Result<(Arc<dyn SessionLog>, Header)> {
-    let root = home.sessions();
-    let opened = match which {
-        Which::Unkept => {
-            let session = MemorySession::new(&home.workspace);
-            let header = session.header();
-            return Ok((Arc::new(session), header));
-        }
-        Which::New => SessionFile::create(&root, &home.workspace).context(
-            "no session can be kept, so nothing was run; `--no-session` runs without keeping anything",
-        )?,
-        Which::Last => {
-            let search = capstan_session::latest_in(&root, &home.workspace);
-            for skipped in &search.skipped {
-                screen::note(&format!(
-                    "capstan: {} was passed over: {}",
-                    screen::path(&skipped.path),
-                    skipped.reason
-                ));
-            }
-            let path = search.found.with_context(|| {
-                format!("there is no session of {} to go on with", home.workspace.display())
-            })?;
-            SessionFile::open(&path)?
-        }
-    };
-    for notice in opened.notices() {
-        screen::note(&format!("capstan: {}: {notice}", screen::path(opened.path())));
+/// What the model is told, with a line on stderr about each file that is not.
+fn prompts(home: &Home, setup: &Setup, grants: &Grants) -> Result<Arc<Prompts>> {
+    let prompts = Prompts::read(home, setup, grants)?;
+    prompts.notices.iter().for_each(|notice| warn(notice));
+    for name in &prompts.names {
+        tracing::info!("the system prompt holds {name}");
     }
-    if let Some(error) = opened.read_only() {
-        return Err(error).context("the session cannot be continued; start a new one without --continue");
-    }
-    let header = opened.header();
-    Ok((Arc::new(opened), header))
-}
-
-fn prompt(home: &Home, setup: &Setup, tools: &ToolRegistry) -> String {
-    let mut text = match &setup.system_prompt {
-        Some(text) => text.clone(),
-        None => system_prompt(&PromptParts {
-            tools: &tools.list(),
-            working_directory: &home.workspace.to_string_lossy(),
-            date: &utc_date(now_ms()),
-            context: &[],
-        }),
-    };
-    if let Some(more) = &setup.append_system_prompt {
-        text.push_str("\n\n");
-        text.push_str(more);
-    }
-    text
+    Ok(Arc::new(prompts))
 }
 
 fn tell_of_retry(event: RetryEvent) {

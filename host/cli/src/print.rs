@@ -1,11 +1,12 @@
 //! `capstan -p`: one prompt, the final text on stdout.
 
 use crate::args::Args;
-use crate::compose::{self, Plan, Which};
+use crate::compose::{self, Plan};
 use crate::explain::Explanations;
 use crate::home::Home;
 use crate::loader::Loader;
 use crate::screen;
+use crate::sessions::Which;
 use anyhow::{Context, Result};
 use capstan_agent::{AgentError, AgentSession};
 use capstan_policy::PermissionMode;
@@ -26,6 +27,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let prompt = prompt(&args)?;
     let home = Home::find()?;
     let composed = compose::session(&home, &args.setup, plan(&args)).await?;
+    let prompt = composed.live.commands().current().expand(prompt)?;
     let explanations = Explanations::of(&home, &composed);
     let turn = turn(&composed.session, prompt).await;
     let turn = kept(&explanations, turn)?;
