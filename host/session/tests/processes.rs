@@ -2,6 +2,8 @@
 //!
 //! The other process is this test program again: a test that does nothing unless it is told what to be.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
 use capstan_ports::entry::EntryKind;
 use capstan_ports::{Message, SessionError, SessionLog};
 use capstan_session::SessionFile;
