@@ -8,8 +8,8 @@ use crate::result::ABORTED;
 use crate::retry::RetryEvent;
 use crate::run::Run;
 use capstan_ports::{
-    AgentEvent, AssistantMessage, Content, Failure, FailureKind, HookStage, Message,
-    ModelError, ModelErrorKind, ModelRequest, StopReason, TurnEvent, Usage,
+    AgentEvent, AssistantMessage, Content, Failure, FailureKind, HookStage, Message, ModelError,
+    ModelErrorKind, ModelRequest, StopReason, TurnEvent, Usage,
 };
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -6,8 +6,8 @@ use crate::trace::{FieldChange, HookEffect};
 use crate::transcript::is_sound;
 use capstan_ports::hook::HookContext;
 use capstan_ports::{
-    AssistantMessage, CompactionReason, Failure, HookError, HookStage, Message, PlanStepStatus, SessionId, SessionLifecycle,
-    Verdict,
+    AssistantMessage, CompactionReason, Failure, HookError, HookStage, Message, PlanStepStatus, SessionId,
+    SessionLifecycle, Verdict,
 };
 use std::sync::Arc;
 
@@ -159,7 +159,9 @@ impl HookChain {
             let reason = match answer {
                 Ok(None) => continue,
                 Ok(Some(reason))
-                | Err(Silence::Said(HookError::Aborted { reason } | HookError::Deferred { reason })) => reason,
+                | Err(Silence::Said(HookError::Aborted { reason } | HookError::Deferred { reason })) => {
+                    reason
+                }
                 Err(silence) => {
                     self.report(member, About::stage(STAGE).took(took), silence);
                     continue;

@@ -74,4 +74,3 @@ impl Drop for Current<'_> {
         self.control.with(|state| state.current = None);
     }
 }
-

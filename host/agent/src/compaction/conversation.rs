@@ -27,7 +27,11 @@ pub(crate) fn fitting(messages: &[Arc<Message>], max_chars: usize) -> String {
     let half = max_chars / 2;
     let at = |index: usize| text.char_indices().nth(index).map_or(text.len(), |(at, _)| at);
     let missing = chars - 2 * half;
-    format!("{}\n\n[... {missing} characters left out ...]\n\n{}", &text[..at(half)], &text[at(chars - half)..])
+    format!(
+        "{}\n\n[... {missing} characters left out ...]\n\n{}",
+        &text[..at(half)],
+        &text[at(chars - half)..]
+    )
 }
 
 /// The messages as text, with at most `max_result_chars` of each tool result.

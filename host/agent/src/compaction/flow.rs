@@ -29,7 +29,10 @@ enum Attempt {
     /// There was nothing that could be shortened.
     Nothing,
     Aborted,
-    Refused { hook: String, reason: String },
+    Refused {
+        hook: String,
+        reason: String,
+    },
     Failed(ModelError),
 }
 
@@ -192,9 +195,7 @@ impl Run<'_> {
             _ if cancel.is_cancelled() => Ok(Attempt::Aborted),
             CompressAction::None => Ok(Attempt::Nothing),
             CompressAction::Replace(messages) => self.written_by_extension(messages).await,
-            CompressAction::NewSession { messages, session_id } => {
-                self.moved(messages, session_id).await
-            }
+            CompressAction::NewSession { messages, session_id } => self.moved(messages, session_id).await,
             CompressAction::Summarize { first_kept, instructions } => {
                 self.summarized(first_kept, &instructions, why, cancel).await
             }
@@ -293,7 +294,9 @@ impl Run<'_> {
                 control.resume();
                 (Some(result), false, None)
             }
-            Attempt::Nothing => (None, false, Some(format!("there is nothing that could be summarized{for_now}"))),
+            Attempt::Nothing => {
+                (None, false, Some(format!("there is nothing that could be summarized{for_now}")))
+            }
             Attempt::Aborted => (None, true, None),
             Attempt::Refused { hook, reason } => (None, true, Some(format!("{hook} objected: {reason}"))),
             Attempt::Failed(error) => {
@@ -343,7 +346,8 @@ impl Run<'_> {
 /// How many leading messages of a stored conversation an earlier compaction left. A store keeps no entries that would say
 /// so; but the answers among them are older than the summary that stands before them.
 pub(crate) fn compacted_before(messages: &[Arc<Message>]) -> usize {
-    let Some(Message::User(summary)) = messages.first().map(AsRef::as_ref).filter(|first| of_message(first).is_some())
+    let Some(Message::User(summary)) =
+        messages.first().map(AsRef::as_ref).filter(|first| of_message(first).is_some())
     else {
         return 0;
     };

@@ -78,7 +78,9 @@ fn without_middle(text: &str, chars: usize, max_chars: usize) -> String {
     let at = |index: usize| text.char_indices().nth(index).map_or(text.len(), |(at, _)| at);
     let (begin, end) = (&text[..at(head)], &text[at(chars - tail)..]);
     let missing = chars - head - tail;
-    format!("{begin}\n[... {missing} characters left out to make room; make a narrower call to see them ...]\n{end}")
+    format!(
+        "{begin}\n[... {missing} characters left out to make room; make a narrower call to see them ...]\n{end}"
+    )
 }
 
 #[cfg(test)]

@@ -175,7 +175,7 @@ impl Task<'_> {
         let room = match self.window_tokens {
             0 => usize::MAX,
             window => {
-                let left = window - self.settings.reserve_tokens;
+                let left = window.saturating_sub(self.settings.reserve_tokens);
                 chars_of(usize::try_from(left).unwrap_or(usize::MAX))
             }
         };
@@ -204,7 +204,9 @@ impl Task<'_> {
                 Err(error) => error,
             };
             attempt += 1;
-            let Some(delay) = config.retry.delay(attempt, &error, (config.random)()) else { return Err(error) };
+            let Some(delay) = config.retry.delay(attempt, &error, (config.random)()) else {
+                return Err(error);
+            };
             if self.cancel.run_until_cancelled(config.sleeper.sleep(delay)).await.is_none() {
                 return Err(error);
             }

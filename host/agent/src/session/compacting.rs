@@ -8,7 +8,8 @@ use std::sync::Arc;
 impl AgentSession {
     /// Has everything but the recent messages summarized, whether the conversation has grown too far or not, and records
     /// it. `instructions` say what the summary should keep in mind. Prompts that come meanwhile wait for the end of it;
-    /// [`Agent::abort`](crate::Agent::abort) and [`AgentSession::abort_compaction`] end it.
+    /// [`Agent::abort`](crate::Agent::abort) and [`AgentSession::abort_compaction`] end it. So a listener that is told of its
+    /// events must not wait for a prompt.
     ///
     /// # Errors
     /// Nothing has changed then: [`AgentError::AlreadyRunning`] during a run, [`AgentError::AlreadyCompacted`],
@@ -46,6 +47,17 @@ impl AgentSession {
     /// Switches that on or off, from the next run on.
     pub fn set_auto_compaction(&self, enabled: bool) {
         self.agent.configure(|config| config.compaction.enabled = enabled);
+    }
+
+    /// What a run came to, when everything that follows a run was seen to.
+    pub(super) async fn after(
+        &self,
+        ran: Result<Vec<Arc<Message>>, AgentError>,
+    ) -> Result<Vec<Arc<Message>>, AgentError> {
+        self.flush_waiting().await?;
+        let mut added = ran?;
+        added.extend(self.settle(&added).await?);
+        Ok(added)
     }
 
     /// After a run that ended well: compacts the conversation if it has grown too far (001-147), and lets the agent answer
