@@ -23,7 +23,12 @@ pub struct MemorySession {
 impl MemorySession {
     /// A new session that works in `cwd`.
     pub fn new(cwd: &Path) -> Self {
-        Self::of(Tree::new(Header::new(cwd)))
+        Self::with_header(Header::new(cwd))
+    }
+
+    /// The same with a header of the caller's, which may name a parent.
+    pub fn with_header(header: Header) -> Self {
+        Self::of(Tree::new(header))
     }
 
     pub(crate) fn of(tree: Tree) -> Self {
