@@ -22,6 +22,7 @@ mod reload;
 mod roles;
 mod secrets;
 mod services;
+mod session_command;
 mod stages;
 mod trust;
 mod turn;
