@@ -12,6 +12,7 @@ mod load;
 mod loop_overhead;
 mod sandbox;
 mod session;
+mod session_list;
 mod swap;
 mod turn;
 
@@ -71,6 +72,7 @@ fn main() -> Result<()> {
     swap::measure(&subject, &mut figures)?;
     loop_overhead::measure(&mut figures)?;
     session::measure(&mut figures)?;
+    session_list::measure(&mut figures)?;
     anyhow::ensure!(!figures.is_empty(), "no figure's name contains `{}`", args.only);
     figures.merge_into(&args.out)?;
     println!("{}", figures.table());
