@@ -33,11 +33,15 @@ pub(crate) struct ScriptedModel {
 
 impl ScriptedModel {
     pub(crate) fn new(answers: impl IntoIterator<Item = Answer>) -> Arc<Self> {
+        Self::named("one", answers)
+    }
+
+    pub(crate) fn named(id: &str, answers: impl IntoIterator<Item = Answer>) -> Arc<Self> {
         Arc::new(Self {
             info: ModelInfo {
                 provider: "scripted".into(),
                 api: "script".into(),
-                id: "one".into(),
+                id: id.into(),
                 context_window: 100_000,
                 max_output_tokens: 1000,
                 accepts_images: true,
@@ -344,8 +348,12 @@ pub(crate) struct MemoryLog {
 
 impl MemoryLog {
     pub(crate) fn new() -> Arc<Self> {
+        Self::named("s1")
+    }
+
+    pub(crate) fn named(id: &str) -> Arc<Self> {
         Arc::new(Self {
-            id: SessionId::new("s1"),
+            id: SessionId::new(id),
             entries: Mutex::default(),
             leaf: Mutex::default(),
             operations: Mutex::default(),
@@ -355,6 +363,11 @@ impl MemoryLog {
 
     pub(crate) fn note(&self, operation: impl Into<String>) {
         self.operations.lock().unwrap().push(operation.into());
+    }
+
+    /// An entry as a file may hold it. It does not become the leaf.
+    pub(crate) fn push(&self, entry: Entry) {
+        self.entries.lock().unwrap().push(Arc::new(entry));
     }
 
     pub(crate) fn operations(&self) -> Vec<String> {

@@ -223,6 +223,8 @@ async fn a_custom_message_is_told_of_recorded_and_read_by_the_model_as_the_users
     let hidden = |text: &str| CustomMessage {
         display: false,
         details: Some(json!({"k": 1})),
+        // The time of all entries of this log.
+        timestamp: 1_767_225_600_000,
         ..CustomMessage::new("note", text)
     };
     let first = hidden("seen");

@@ -121,11 +121,7 @@ impl ActiveRun {
     }
 
     /// Runs what was opened, or goes on from the conversation when there are no prompts.
-    async fn drive(
-        &self,
-        opening: Opening,
-        first_poll: FirstPoll,
-    ) -> Result<Vec<Arc<Message>>, AgentError> {
+    async fn drive(&self, opening: Opening, first_poll: FirstPoll) -> Result<Vec<Arc<Message>>, AgentError> {
         self.drive_turn(opening, first_poll, Outcome::into_added).await
     }
 
