@@ -375,6 +375,30 @@ impl MemoryLog {
     }
 }
 
+impl MemoryLog {
+    async fn append_made_at(&self, kind: EntryKind, timestamp: String) -> Result<EntryId, SessionError> {
+        tokio::task::yield_now().await;
+        {
+            let mut room = self.room.lock().unwrap();
+            if *room == 0 {
+                let (path, reason) = (PathBuf::from("s1.jsonl"), "the disk is full".to_owned());
+                return Err(SessionError::ReadOnly { path, reason });
+            }
+            *room -= 1;
+        }
+        let mut entries = self.entries.lock().unwrap();
+        let id = EntryId::new(format!("e{}", entries.len() + 1));
+        let entry = Entry { id: id.clone(), parent_id: self.leaf(), timestamp, kind };
+        match entry.message() {
+            Some(message) => self.note(format!("append {}", short(&message))),
+            None => self.note(format!("append {}", entry.kind.type_name())),
+        }
+        entries.push(Arc::new(entry));
+        *self.leaf.lock().unwrap() = Some(id.clone());
+        Ok(id)
+    }
+}
+
 #[async_trait]
 impl SessionLog for MemoryLog {
     fn id(&self) -> &SessionId {
@@ -425,26 +449,16 @@ impl SessionLog for MemoryLog {
     }
 
     async fn append(&self, kind: EntryKind) -> Result<EntryId, SessionError> {
-        tokio::task::yield_now().await;
-        {
-            let mut room = self.room.lock().unwrap();
-            if *room == 0 {
-                let (path, reason) = (PathBuf::from("s1.jsonl"), "the disk is full".to_owned());
-                return Err(SessionError::ReadOnly { path, reason });
-            }
-            *room -= 1;
-        }
-        let mut entries = self.entries.lock().unwrap();
-        let id = EntryId::new(format!("e{}", entries.len() + 1));
-        let timestamp = "2026-01-01T00:00:00.000Z".to_owned();
-        let entry = Entry { id: id.clone(), parent_id: self.leaf(), timestamp, kind };
-        match entry.message() {
-            Some(message) => self.note(format!("append {}", short(&message))),
-            None => self.note(format!("append {}", entry.kind.type_name())),
-        }
-        entries.push(Arc::new(entry));
-        *self.leaf.lock().unwrap() = Some(id.clone());
-        Ok(id)
+        self.append_made_at(kind, "2026-01-01T00:00:00.000Z".to_owned()).await
+    }
+
+    async fn append_message(&self, message: Arc<Message>) -> Result<EntryId, SessionError> {
+        let Message::Custom(custom) = message.as_ref() else {
+            return self.append(EntryKind::message(message)).await;
+        };
+        let at = std::time::UNIX_EPOCH + std::time::Duration::from_millis(custom.timestamp);
+        let at = humantime::format_rfc3339_millis(at).to_string();
+        self.append_made_at(EntryKind::message(message), at).await
     }
 
     async fn commit(&self) -> Result<(), SessionError> {
