@@ -35,6 +35,7 @@ mod roles;
 mod roster;
 mod screen;
 mod secrets;
+mod sessions;
 mod usage;
 mod watch;
 

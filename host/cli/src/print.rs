@@ -1,11 +1,12 @@
 //! `capstan -p`: one prompt, the final text on stdout.
 
 use crate::args::Args;
-use crate::compose::{self, Plan, Which};
+use crate::compose::{self, Plan};
 use crate::explain::Explanations;
 use crate::home::Home;
 use crate::loader::Loader;
 use crate::screen;
+use crate::sessions::Which;
 use anyhow::{Context, Result};
 use capstan_agent::{AgentError, AgentSession};
 use capstan_policy::PermissionMode;
