@@ -23,6 +23,7 @@ mod roles;
 mod secrets;
 mod services;
 mod stages;
+mod tree;
 mod trust;
 mod turn;
 mod usage;

@@ -37,8 +37,9 @@ pub struct AgentSession {
 
 struct Shared {
     log: RwLock<Arc<dyn SessionLog>>,
-    /// Whether hooks know that the session began, and how they will be told.
+    /// Whether hooks know that the session began. Whoever finds it false may rely on the rest being that of the session.
     announced: AtomicBool,
+    /// How they are told: whether anything was said before.
     is_new: AtomicBool,
     /// Held while the session itself is changed: compacted, moved to another branch, exchanged. Prompts that come
     /// meanwhile wait for it and lose nothing (001-155).
@@ -97,7 +98,7 @@ impl AgentSession {
     }
 
     /// The agent, for queues, subscriptions and settings. Its conversation is a copy of what was said; replacing it does
-    /// not change the session.
+    /// not change the session. Model and thinking level are changed here, where that is recorded.
     pub fn agent(&self) -> &Agent {
         &self.agent
     }
@@ -115,7 +116,7 @@ impl AgentSession {
         let run = self.agent.claim()?;
         let (messages, context) = (log.transcript()?, log.context()?);
         self.flush_waiting(&run).await?;
-        if self.shared.announced.load(Ordering::Relaxed) {
+        if self.shared.announced.load(Ordering::Acquire) {
             self.tell(SessionLifecycle::End).await;
         }
         let mut config = self.agent.config();
@@ -132,7 +133,7 @@ impl AgentSession {
         self.shared.unsettled.store(true, Ordering::Relaxed);
         run.set_messages(messages);
         // Only now, so that nobody who comes meanwhile tells hooks of a beginning before they were told of the end.
-        self.shared.announced.store(false, Ordering::Relaxed);
+        self.shared.announced.store(false, Ordering::Release);
         Ok(())
     }
 
@@ -242,7 +243,7 @@ impl AgentSession {
         if self.shared.closing.load(Ordering::Relaxed) {
             return;
         }
-        if !self.shared.announced.swap(true, Ordering::Relaxed) {
+        if !self.shared.announced.swap(true, Ordering::AcqRel) {
             let is_new = self.shared.is_new.load(Ordering::Relaxed);
             self.tell(if is_new { SessionLifecycle::Start } else { SessionLifecycle::Resume }).await;
         }
@@ -265,7 +266,7 @@ impl AgentSession {
             self.ensure_open()?;
             self.announce().await;
             let upkeep = self.shared.upkeep.lock().await;
-            if self.shared.announced.load(Ordering::Relaxed) {
+            if self.shared.announced.load(Ordering::Acquire) {
                 self.ensure_open()?;
                 return Ok(upkeep);
             }

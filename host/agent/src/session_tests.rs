@@ -37,7 +37,7 @@ impl EventSink for NotesEnds {
     }
 }
 
-// X7: the record comes first, however slow a listener is.
+// X7, 001-062, 001-063: the record comes first, however slow a listener is.
 #[tokio::test]
 async fn each_step_is_durable_before_anything_follows_from_it() {
     let log = MemoryLog::new();
@@ -71,6 +71,7 @@ async fn each_step_is_durable_before_anything_follows_from_it() {
     assert_eq!(result.details, Some(json!({"d": 1})));
 }
 
+// 001-060
 #[tokio::test]
 async fn a_reopened_session_goes_on_where_it_was() {
     let log = MemoryLog::new();
@@ -84,7 +85,7 @@ async fn a_reopened_session_goes_on_where_it_was() {
     assert_eq!(model.requests.lock().unwrap()[0].session_id.as_ref(), Some(log.id()));
 }
 
-// X8
+// 001-069
 #[tokio::test]
 async fn going_back_to_an_entry_follows_the_session() {
     let log = MemoryLog::new();

@@ -34,7 +34,7 @@ impl AgentSession {
             return Ok(());
         }
         let flushed = self.flush_waiting(&idle).await;
-        if self.shared.announced.swap(false, Ordering::Relaxed) {
+        if self.shared.announced.swap(false, Ordering::AcqRel) {
             self.tell(SessionLifecycle::End).await;
         }
         *self.shared.closed.write().await = true;
