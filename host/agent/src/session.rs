@@ -254,7 +254,7 @@ impl AgentSession {
         let _upkeep = self.announced().await?;
         let run = self.agent.claim()?;
         self.flush_waiting(&run).await?;
-        self.settle(&run).await?;
+        self.record_settings(&run).await?;
         Ok(run)
     }
 

@@ -80,7 +80,7 @@ impl AgentSession {
 
     /// Records model and thinking level where the present branch says something else, once after each opening, switch and
     /// move. A new session gets no entry for its model, because each answer names its own, and none for a level that is off.
-    pub(super) async fn settle(&self, _idle: &ActiveRun) -> Result<(), AgentError> {
+    pub(super) async fn record_settings(&self, _idle: &ActiveRun) -> Result<(), AgentError> {
         if !self.shared.unsettled.load(Ordering::Relaxed) {
             return Ok(());
         }
