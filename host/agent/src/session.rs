@@ -5,6 +5,7 @@
 
 mod branch_summary;
 mod closing;
+mod compacting;
 mod keeping;
 mod navigate;
 mod restore;
@@ -69,6 +70,7 @@ impl AgentSession {
         let notices = restore::take_up(&mut config, &context, chosen);
         config.log = Some(log.clone());
         config.session_id = Some(log.id().clone());
+        config.compaction_control = Arc::default();
         let agent = Agent::with_config(config);
         let is_new = messages.is_empty();
         agent.set_messages(messages)?;
@@ -128,6 +130,7 @@ impl AgentSession {
             current.thinking = config.thinking;
             current.session_id = Some(log.id().clone());
             current.log = Some(log);
+            current.compaction_control = Arc::default();
         });
         *self.shared.notices.lock().unwrap_or_else(PoisonError::into_inner) = notices;
         self.shared.unsettled.store(true, Ordering::Relaxed);
@@ -152,8 +155,7 @@ impl AgentSession {
     pub async fn prompt(&self, messages: Vec<Message>) -> Result<Vec<Arc<Message>>, AgentError> {
         let run = self.begin().await?;
         let ran = run.prompt(messages).await;
-        self.finish(run).await?;
-        ran
+        self.after(run, ran).await
     }
 
     /// Runs one turn and returns its final answer; see [`Agent::submit_turn`].
@@ -162,9 +164,17 @@ impl AgentSession {
     /// Those of [`Agent::submit_turn`].
     pub async fn submit_turn(&self, text: impl Into<String>) -> Result<AssistantMessage, AgentError> {
         let run = self.begin().await?;
-        let ran = run.submit_turn(text.into()).await;
-        self.finish(run).await?;
-        ran
+        match run.submit_turn(text.into()).await {
+            Ok(answer) => {
+                let ended = vec![Arc::new(Message::Assistant(answer.clone()))];
+                self.after(run, Ok(ended)).await?;
+                Ok(answer)
+            }
+            Err(error) => {
+                self.finish(run).await?;
+                Err(error)
+            }
+        }
     }
 
     /// Adds a message of an extension, or of the program around the agent, to the conversation and its record without
@@ -213,8 +223,7 @@ impl AgentSession {
     async fn decide(&self, call_id: &str, decision: Decision) -> Result<Vec<Arc<Message>>, AgentError> {
         let run = self.begin().await?;
         let ran = run.decide(call_id, decision).await;
-        self.finish(run).await?;
-        ran
+        self.after(run, ran).await
     }
 
     /// Goes on without a new prompt; see [`Agent::continue_run`].
@@ -224,8 +233,7 @@ impl AgentSession {
     pub async fn continue_run(&self) -> Result<Vec<Arc<Message>>, AgentError> {
         let run = self.begin().await?;
         let ran = run.continue_run().await;
-        self.finish(run).await?;
-        ran
+        self.after(run, ran).await
     }
 
     /// Queues a text for the next model call; see [`Agent::steer`].
