@@ -1,12 +1,13 @@
 //! Has the model say what happened on a branch that is left, so that another branch can know of it.
 
 use crate::answer::receive_text;
+use crate::compaction::conversation::{MAX_RESULT_CHARS, written};
+use crate::compaction::estimate::chars_of;
+use crate::compaction::files::Files;
 use crate::config::AgentLoopConfig;
 use capstan_ports::entry::{Entry, EntryKind};
-use capstan_ports::{Content, Message, ModelError, ModelRequest};
-use serde_json::{Value, json};
-use std::collections::BTreeSet;
-use std::fmt::Write;
+use capstan_ports::{Message, ModelError, ModelRequest};
+use serde_json::Value;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -15,9 +16,6 @@ const RESERVE_TOKENS: u32 = 16_384;
 
 /// Tokens of the summary. It is read again with every request of the new branch.
 const MAX_SUMMARY_TOKENS: u32 = 2048;
-
-/// Bytes that are counted as one token.
-const BYTES_PER_TOKEN: usize = 4;
 
 const SUMMARIZER: &str = "You summarize one branch of a conversation between a user and a coding agent. The user leaves \
                           that branch and goes on elsewhere, and whoever goes on there knows of this branch only what you \
@@ -41,12 +39,12 @@ pub(super) async fn summarize(
     let info = config.model.info();
     let window = config.context_window.unwrap_or(info.context_window);
     let budget = window - RESERVE_TOKENS.min(window / 2);
-    let budget = usize::try_from(budget).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN);
-    let conversation = newest_within(left, budget);
+    let budget = usize::try_from(budget).unwrap_or(usize::MAX);
+    let conversation = newest_within(left, chars_of(budget));
     if conversation.is_empty() {
         return Ok(None);
     }
-    let mut text = format!("<conversation>\n{conversation}</conversation>\n\n{FORM}");
+    let mut text = format!("<conversation>\n{conversation}\n</conversation>\n\n{FORM}");
     if let Some(instructions) = instructions {
         text.push_str("\n\nLook at this besides: ");
         text.push_str(instructions);
@@ -59,37 +57,36 @@ pub(super) async fn summarize(
         ..ModelRequest::default()
     };
     let mut summary = receive_text(config.model.as_ref(), request, cancel).await?;
-    let files = Files::of(left);
-    list(&mut summary, "read-files", &files.read);
-    list(&mut summary, "modified-files", &files.modified);
-    let details = json!({ "readFiles": files.read, "modifiedFiles": files.modified });
-    Ok(Some((summary, details)))
+    let files = files_of(left);
+    summary.push_str(&files.tags());
+    Ok(Some((summary, files.details())))
 }
 
-/// What was said last, as much of it as `budget` bytes hold, oldest first. A summary that comes upon a nearly empty budget
-/// is taken beyond it, because it stands for much.
+/// What was said last, as much of it as `budget` characters hold, oldest first. A summary that comes upon a nearly empty
+/// budget is taken beyond it, because it stands for much.
 fn newest_within(entries: &[Arc<Entry>], budget: usize) -> String {
-    let (mut taken, mut bytes) = (Vec::new(), 0);
+    let (mut taken, mut chars) = (Vec::new(), 0);
     for entry in entries.iter().rev() {
         let Some(message) = told(entry) else { continue };
-        let mut text = conversation_text(&[message]);
-        if bytes + text.len() > budget {
+        let text = written(&[message], MAX_RESULT_CHARS);
+        let more = text.chars().count();
+        if chars + more > budget {
             let is_summary = matches!(entry.kind, EntryKind::Compaction(_) | EntryKind::BranchSummary(_));
             if taken.is_empty() {
                 // The newest is worth more in part than nothing at all.
-                text.truncate(text.floor_char_boundary(budget));
-                text.push('\n');
-                taken.push(text);
-            } else if is_summary && bytes < budget / 10 * 9 {
+                taken.push(text.chars().take(budget).collect());
+            } else if is_summary && chars < budget / 10 * 9 {
                 taken.push(text);
             }
             break;
         }
-        bytes += text.len();
-        taken.push(text);
+        if more > 0 {
+            chars += more;
+            taken.push(text);
+        }
     }
     taken.reverse();
-    taken.concat()
+    taken.join("\n\n")
 }
 
 /// What a summary of the branch is made from. Results are left out: what came of a call is in the answer after it.
@@ -100,88 +97,24 @@ fn told(entry: &Entry) -> Option<Arc<Message>> {
     }
 }
 
-/// A conversation as text for a model that is to read it and not to go on with it.
-fn conversation_text(messages: &[Arc<Message>]) -> String {
-    let mut text = String::new();
-    for message in messages {
-        let who = match message.as_ref() {
-            Message::User(_) | Message::Custom(_) => "User",
-            Message::Assistant(_) => "Assistant",
-            Message::ToolResult(_) => "Tool result",
-        };
-        let said = message.text();
-        if !said.is_empty() {
-            line(&mut text, who, &said);
-        }
-        for piece in message.content() {
-            if let Content::ToolCall(call) = piece {
-                line(&mut text, "Assistant calls", &format!("{} {}", call.name, call.arguments));
+/// The files that were worked with, also those that earlier summaries tell of.
+fn files_of(entries: &[Arc<Entry>]) -> Files {
+    let mut files = Files::default();
+    for entry in entries {
+        let (details, from_hook) = match &entry.kind {
+            EntryKind::Compaction(compaction) => (&compaction.details, compaction.from_hook),
+            EntryKind::BranchSummary(summary) => (&summary.details, summary.from_hook),
+            _ => {
+                files.note(entry.message().as_slice());
+                continue;
             }
-        }
-    }
-    text
-}
-
-fn line(text: &mut String, who: &str, said: &str) {
-    // Writing to a String cannot fail.
-    text.write_fmt(format_args!("[{who}]: {said}\n")).unwrap_or_default();
-}
-
-/// The files that a branch worked with.
-#[derive(Default)]
-struct Files {
-    /// Only read.
-    read: BTreeSet<String>,
-    modified: BTreeSet<String>,
-}
-
-impl Files {
-    fn of(entries: &[Arc<Entry>]) -> Self {
-        let mut files = Self::default();
-        for entry in entries {
-            match &entry.kind {
-                EntryKind::Compaction(compaction) if compaction.from_hook != Some(true) => {
-                    files.add_details(compaction.details.as_ref());
-                }
-                EntryKind::BranchSummary(summary) if summary.from_hook != Some(true) => {
-                    files.add_details(summary.details.as_ref());
-                }
-                _ => files.add_calls(entry),
-            }
-        }
-        files.read.retain(|path| !files.modified.contains(path));
-        files
-    }
-
-    fn add_calls(&mut self, entry: &Entry) {
-        let Some(message) = entry.message() else { return };
-        let Message::Assistant(answer) = message.as_ref() else { return };
-        for call in answer.tool_calls() {
-            let Some(path) = call.arguments["path"].as_str() else { continue };
-            match call.name.as_str() {
-                "read" => self.read.insert(path.to_owned()),
-                "write" | "edit" => self.modified.insert(path.to_owned()),
-                _ => continue,
-            };
-        }
-    }
-
-    /// What an earlier summary knows of the files before it.
-    fn add_details(&mut self, details: Option<&Value>) {
-        let paths = |field: &str| {
-            let listed = details.and_then(|details| details.get(field)).and_then(Value::as_array);
-            listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>()
         };
-        self.read.extend(paths("readFiles"));
-        self.modified.extend(paths("modifiedFiles"));
+        // What an extension wrote beside its summary is its own affair.
+        if let Some(details) = details.as_ref().filter(|_| from_hook != Some(true)) {
+            files.carry(details);
+        }
     }
-}
-
-fn list(text: &mut String, name: &str, paths: &BTreeSet<String>) {
-    if !paths.is_empty() {
-        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        text.write_fmt(format_args!("\n\n<{name}>\n{}\n</{name}>", paths.join("\n"))).unwrap_or_default();
-    }
+    files
 }
 
 #[cfg(test)]

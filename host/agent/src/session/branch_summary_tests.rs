@@ -1,8 +1,10 @@
 use super::*;
 use crate::scripted_tests::*;
+use capstan_ports::Content;
 use capstan_ports::EntryId;
 use capstan_ports::StopReason;
 use capstan_ports::entry::{BashExecution, BranchSummary, Compaction, MessageBody, MessageEntry};
+use serde_json::json;
 
 fn entry(kind: EntryKind) -> Arc<Entry> {
     Arc::new(Entry { id: EntryId::new("x"), parent_id: None, timestamp: String::new(), kind })
@@ -44,7 +46,7 @@ async fn the_newest_is_told_as_far_as_the_window_holds_it() {
     let left = [old, said("middle"), said("new")];
     let (_, request) = asked(&left, 2000).await;
     let text = request.messages[0].text();
-    assert!(text.contains("[User]: middle\n[User]: new\n</conversation>"), "{text}");
+    assert!(text.contains("[User]: middle\n\n[User]: new\n</conversation>"), "{text}");
     assert!(!text.contains("old"));
     assert_eq!((request.max_output_tokens, request.tools.len()), (Some(1000), 0));
     // A larger window holds all of it.
@@ -52,7 +54,7 @@ async fn the_newest_is_told_as_far_as_the_window_holds_it() {
     // One message that is too long by itself is told in part, and cut between characters.
     let text = asked(&[said("a"), said(&"ä".repeat(9000))], 1000).await.1.messages[0].text();
     assert!(
-        text.contains("[User]: ää") && text.len() < 4000 && !text.contains("[User]: a\n"),
+        text.contains("[User]: ää") && text.chars().count() < 4000 && !text.contains("[User]: a\n"),
         "{}",
         text.len()
     );
@@ -90,7 +92,7 @@ async fn files_are_listed_once_and_those_that_were_changed_not_as_read() {
         summary,
         "sum\n\n<read-files>\nold.rs\nr.rs\ns.rs\n</read-files>\n\n<modified-files>\nb.rs\nm.rs\nn.rs\n</modified-files>"
     );
-    // What an extension wrote beside its summary is its own affair.
+    // An extension's details are not looked at.
     let (summary, _) = asked(&[compaction("c", Some(true)), said("x")], 100_000).await;
     assert_eq!(summary, "sum");
 }

@@ -84,9 +84,13 @@ async fn what_is_left_behind_is_summarized_for_the_branch_that_is_gone_on_with()
     assert_eq!(log.operations().last().unwrap(), "commit");
 
     let asked = model.sent()[3][0].clone();
-    for told in
-        ["[Assistant calls]: read", "[Assistant]: done", "[User]: try it", "[Assistant]: tried", "the error"]
-    {
+    for told in [
+        "[Assistant tool calls]: read",
+        "[Assistant]: done",
+        "[User]: try it",
+        "[Assistant]: tried",
+        "the error",
+    ] {
         assert!(asked.contains(told), "{told}: {asked}");
     }
     // What the user changes now is not part of what happened, and results are told by the answers after them.
