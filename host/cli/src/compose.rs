@@ -118,6 +118,7 @@ pub(crate) async fn assemble(
     // What was named for this run counts; what is only configured gives way to what the session was continued with.
     loop_config.chosen.model = setup.model.is_some();
     loop_config.session_memory = Some(facts);
+    loop_config.compaction = config.compaction;
     loop_config.observers = observers.clone();
     let mode = setup.permissions.or(config.permissions).unwrap_or(plan.default_mode);
     loop_config.permissions = Arc::new(Permits::new(mode, plan.person));

@@ -2,7 +2,7 @@
 
 use crate::answer::receive_text;
 use crate::compaction::CompactionSettings;
-use crate::compaction::conversation::fitting;
+use crate::compaction::conversation::{fitting, quoted};
 use crate::compaction::cut::{carried, split_turn};
 use crate::compaction::estimate::chars_of;
 use crate::compaction::files::Files;
@@ -179,7 +179,7 @@ impl Task<'_> {
                 chars_of(usize::try_from(left).unwrap_or(usize::MAX))
             }
         };
-        format!("<conversation>\n{}\n</conversation>\n\n", fitting(messages, room))
+        quoted(&fitting(messages, room))
     }
 
     /// So many tenths of the reserve, as far as the model can write that much.

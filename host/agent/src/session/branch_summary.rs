@@ -1,7 +1,7 @@
 //! Has the model say what happened on a branch that is left, so that another branch can know of it.
 
 use crate::answer::receive_text;
-use crate::compaction::conversation::{MAX_RESULT_CHARS, written};
+use crate::compaction::conversation::{MAX_RESULT_CHARS, quoted, written};
 use crate::compaction::estimate::chars_of;
 use crate::compaction::files::Files;
 use crate::config::AgentLoopConfig;
@@ -44,7 +44,7 @@ pub(super) async fn summarize(
     if conversation.is_empty() {
         return Ok(None);
     }
-    let mut text = format!("<conversation>\n{conversation}\n</conversation>\n\n{FORM}");
+    let mut text = quoted(&conversation) + FORM;
     if let Some(instructions) = instructions {
         text.push_str("\n\nLook at this besides: ");
         text.push_str(instructions);
