@@ -25,6 +25,7 @@ mod roles;
 mod screen;
 mod secrets;
 mod services;
+mod session_command;
 mod stages;
 mod tree;
 mod trust;
