@@ -5,6 +5,20 @@
 
 #![deny(missing_docs)]
 
+pub mod builder;
+pub mod bundle;
+pub mod config;
+pub mod cost;
 pub mod error;
+pub mod role;
+pub mod session;
+mod session_history;
+mod session_tools;
 
+pub use builder::AgentBuilder;
+pub use bundle::RuntimeBundle;
+pub use config::{AgentConfig, Clock, CompactConfig, SystemClock};
+pub use cost::CostTracker;
 pub use error::AgentError;
+pub use role::Agent;
+pub use session::{AgentSession, ChatResponse};
