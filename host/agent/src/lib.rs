@@ -9,6 +9,8 @@
 //! `preflight` (tool calls), `ending`, [`hooks`] with `stages` and `gate`, [`transcript`] (repair), then what wraps the
 //! loop: [`agent`], [`session`], [`bundle`] and [`turn`], and what joins a session: [`extension`] and [`extension_runtime`].
 
+#![deny(missing_docs)]
+
 pub mod run;
 
 mod answer;

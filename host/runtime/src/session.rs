@@ -144,7 +144,8 @@ impl AgentSession {
             round: 0,
             model: self.bundle.provider.info().full_name().into(),
         };
-        let context = HookContext::new(turn, CancellationToken::new());
+        let mut context = HookContext::new(turn, CancellationToken::new());
+        context.agent = Some(self.agent.name().into());
         let step = u32::try_from(step).unwrap_or(u32::MAX);
         self.bundle.hook_executor.current().plan_step(&context, step, status).await;
     }
@@ -163,6 +164,7 @@ impl AgentSession {
             tools: self.tools.clone(),
         };
         let mut config = self.settings.clone();
+        config.agent_name = Some(self.agent.name().into());
         config.session_id = Some(SessionId::new(&self.session_id));
         config.turn = self.turn_index;
         let half = self.history.begin();
