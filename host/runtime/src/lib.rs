@@ -8,17 +8,40 @@
 pub mod builder;
 pub mod bundle;
 pub mod config;
+pub mod conversation;
 pub mod cost;
 pub mod error;
+pub mod in_memory;
+pub mod knowledge;
+pub mod prompt;
+pub mod provider;
+pub mod retriever;
 pub mod role;
 pub mod session;
 mod session_history;
+pub mod session_memory;
+pub mod session_memory_tool;
+pub mod session_stream;
 mod session_tools;
 
 pub use builder::AgentBuilder;
 pub use bundle::RuntimeBundle;
 pub use config::{AgentConfig, Clock, CompactConfig, SystemClock};
+pub use conversation::ConversationMemory;
 pub use cost::CostTracker;
 pub use error::AgentError;
+pub use in_memory::InMemoryStore;
+pub use knowledge::{Document, KnowledgeStore};
+pub use prompt::{PromptComposer, PromptTemplate};
+pub use provider::ProviderRegistry;
+pub use retriever::MemoryRetriever;
 pub use role::Agent;
 pub use session::{AgentSession, ChatResponse};
+pub use session_memory::SessionMemory;
+pub use session_memory_tool::SessionMemorySetTool;
+pub use session_stream::TurnStream;
+
+#[cfg(test)]
+mod fakes;
+#[cfg(test)]
+mod scripted_tests;
