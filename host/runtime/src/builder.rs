@@ -4,7 +4,7 @@ use crate::bundle::RuntimeBundle;
 use crate::config::{AgentConfig, Clock, SystemClock};
 use crate::error::AgentError;
 use crate::retriever::MemoryRetriever;
-use capstan_agent::{HookRegistry, RetrieveTool, ToolRegistry};
+use capstan_agent::{HookRegistry, RetrieveTool, RetryPolicy, ToolRegistry};
 use capstan_ports::permission::AllowAll;
 use capstan_ports::{MemoryStore, Model, NoPrices, PermissionPort, PriceTable, Tool};
 use std::sync::Arc;
@@ -24,6 +24,7 @@ pub struct AgentBuilder {
     permissions: Option<Arc<dyn PermissionPort>>,
     prices: Option<Arc<dyn PriceTable>>,
     clock: Option<Arc<dyn Clock>>,
+    retry: RetryPolicy,
 }
 
 impl AgentBuilder {
@@ -93,6 +94,12 @@ impl AgentBuilder {
         self
     }
 
+    /// When and how often a failed model call is made again, in place of the default ways.
+    pub fn retry(mut self, retry: RetryPolicy) -> Self {
+        self.retry = retry;
+        self
+    }
+
     /// The bundle.
     ///
     /// # Errors
@@ -116,6 +123,7 @@ impl AgentBuilder {
             permissions: self.permissions.unwrap_or_else(|| Arc::new(AllowAll)),
             prices: self.prices.unwrap_or_else(|| Arc::new(NoPrices)),
             clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock::default())),
+            retry: self.retry,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::config::{AgentConfig, Clock};
 use crate::retriever::MemoryRetriever;
-use capstan_agent::{HookRegistry, ToolRegistry};
+use capstan_agent::{HookRegistry, RetryPolicy, ToolRegistry};
 use capstan_ports::{MemoryStore, Model, PermissionPort, PriceTable};
 use std::sync::Arc;
 
@@ -44,4 +44,5 @@ pub struct RuntimeBundle {
     pub(crate) permissions: Arc<dyn PermissionPort>,
     pub(crate) prices: Arc<dyn PriceTable>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) retry: RetryPolicy,
 }

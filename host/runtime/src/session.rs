@@ -242,6 +242,7 @@ fn settings(bundle: &RuntimeBundle, meter: &Arc<Meter>) -> AgentLoopConfig {
     let mut settings = AgentLoopConfig::new(model);
     settings.prices = prices;
     settings.hooks = bundle.hook_executor.clone();
+    settings.retry = bundle.retry;
     settings.permissions = bundle.permissions.clone();
     settings.limits.max_tool_rounds = Some(bundle.config.max_tool_turns);
     let off = CompactionSettings { enabled: false, ..CompactionSettings::default() };
