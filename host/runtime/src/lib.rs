@@ -45,3 +45,5 @@ pub use session_stream::TurnStream;
 mod fakes;
 #[cfg(test)]
 mod scripted_tests;
+#[cfg(test)]
+mod shape_tests;
