@@ -1,13 +1,15 @@
 //! Slash commands: which there are, and what a line means.
 
+use crate::builtin::{self, BUILT_IN, BuiltIn};
 use crate::catalog::Catalog;
 use crate::screen::{BOLD, DIM, visible};
 use capstan_ports::CommandPort;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The host's own.
-const HELP: &str = "help";
+/// What else a line can be, for the end of the list.
+const OTHER_LINES: &str = "  !COMMAND runs a shell command and tells the model, !!COMMAND does not tell it; a line that begins with // is a \
+                           message that begins with /; \\ at its end continues a line.\n";
 
 /// The commands in force.
 #[derive(Default)]
@@ -23,8 +25,8 @@ pub(crate) enum Input<'a> {
     Message(&'a str),
     /// A command and the rest of the line.
     Command(Arc<dyn CommandPort>, &'a str),
-    /// The list of commands is asked for.
-    Help,
+    /// A command of the program itself and the rest of the line.
+    BuiltIn(BuiltIn, &'a str),
     /// There is no such command.
     Unknown(&'a str),
 }
@@ -45,8 +47,8 @@ impl Commands {
         for (name, mut claims) in wanted {
             let owners: Vec<_> = claims.iter().map(|command| command.owner().to_owned()).collect();
             match (name.as_str(), claims.pop(), claims.is_empty()) {
-                (HELP, _, _) => res.notices.push(format!(
-                    "the command /{HELP} is the host's own; that of {} is not used",
+                (own, _, _) if builtin::named(own).is_some() => res.notices.push(format!(
+                    "the command /{own} is the host's own; that of {} is not used",
                     owners.join(" and ")
                 )),
                 (_, Some(command), true) => {
@@ -68,27 +70,33 @@ impl Commands {
             return Input::Message(rest);
         }
         let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        match (self.by_name.get(name), name) {
-            (Some(command), _) => Input::Command(command.clone(), arguments.trim()),
-            (None, HELP) => Input::Help,
-            (None, _) => Input::Unknown(name),
+        match (builtin::named(name), self.by_name.get(name)) {
+            (Some(known), _) => Input::BuiltIn(known.command, arguments.trim()),
+            (None, Some(command)) => Input::Command(command.clone(), arguments.trim()),
+            (None, None) => Input::Unknown(name),
         }
     }
 
     /// One line a command.
     pub(crate) fn list(&self) -> String {
-        let own =
-            (HELP, "Shows this list. A line that begins with // is a message that begins with /.", "capstan");
-        let others =
-            self.by_name.values().map(|command| (command.name(), command.description(), command.owner()));
-        let all: Vec<_> = std::iter::once(own).chain(others).collect();
+        let own = BUILT_IN.iter().map(|known| (usage(known), known.description, "capstan"));
+        let others = self
+            .by_name
+            .values()
+            .map(|command| (command.name().to_owned(), command.description(), command.owner()));
+        let all: Vec<_> = own.chain(others).collect();
         let width = all.iter().map(|(name, _, _)| name.len()).max().unwrap_or(0);
         all.iter()
             .map(|(name, description, owner)| {
                 format!("  {BOLD}/{name:width$}{BOLD:#}  {} {DIM}({owner}){DIM:#}\n", visible(description))
             })
+            .chain([OTHER_LINES.to_owned()])
             .collect()
     }
+}
+
+fn usage(known: &builtin::Known) -> String {
+    format!("{} {}", known.name, known.arguments).trim_end().to_owned()
 }
 
 #[cfg(test)]

@@ -20,15 +20,20 @@ use capstan_ports::{Model, ProgramRunner, SessionLog, Tool};
 use capstan_session::{Header, MemorySession, SessionFile};
 use capstan_storage::KeyValueFiles;
 use capstan_tools::{CommandRuntime, LocalCommands, LocalPrograms, LocalWorkspace, builtin_tools};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Which session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Which {
     /// A new one.
     New,
     /// The last one of this directory.
     Last,
+    /// The one in this file.
+    File(PathBuf),
+    /// A copy of the one in this file.
+    CopyOf(PathBuf),
     /// One that is not kept.
     Unkept,
 }
@@ -75,7 +80,8 @@ pub(crate) struct Plan {
 /// When the configuration or the grants cannot be read, no model is chosen, or the session cannot be opened.
 pub(crate) async fn session(home: &Home, setup: &Setup, plan: Plan) -> Result<Composed> {
     let grants = config::load_grants(home)?;
-    let config = Config::load(home, &grants)?;
+    let mut config = Config::load(home, &grants)?;
+    model::heed_environment(&mut config);
     let keys = config.providers.iter().filter_map(|provider| provider.api_key_env.clone());
     let commands = Arc::new(LocalCommands::new().without_variables(keys));
     assemble(home, setup, plan, &config, &grants, commands).await
@@ -90,7 +96,7 @@ pub(crate) async fn assemble(
     grants: &Grants,
     commands: Arc<dyn CommandRuntime>,
 ) -> Result<Composed> {
-    let model = model::choose(setup.model.as_deref(), config)?;
+    let model = model::choose(setup, config)?;
     let programs: Arc<dyn ProgramRunner> = Arc::new(LocalPrograms::new());
     let (facts, observers) = (Arc::new(SessionFacts::default()), Arc::new(Observers::default()));
     let mut loader = plan.loader;
@@ -110,6 +116,7 @@ pub(crate) async fn assemble(
     let (log, header) = open_log(home, plan.which)?;
 
     let mut loop_config = AgentLoopConfig::new(model.clone());
+    loop_config.thinking = setup.thinking.unwrap_or_default();
     loop_config.session_memory = Some(facts);
     loop_config.observers = observers.clone();
     let mode = setup.permissions.or(config.permissions).unwrap_or(plan.default_mode);
@@ -173,12 +180,18 @@ fn builtin(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Res
             .with_context(|| format!("--add-dir {}", directory.display()))?;
     }
     // What would give a writer power over the host or over git later.
-    for protected in
-        [&home.config, &home.data, &home.cache, &home.project(), &home.workspace.join(".git/hooks")]
-    {
+    let (project, git_hooks) = (home.project(), home.workspace.join(".git/hooks"));
+    for protected in [&home.config, &home.data, &home.cache, &home.sessions(), &project, &git_hooks] {
         workspace = workspace.protecting(protected);
     }
-    Ok(builtin_tools(Arc::new(workspace), commands))
+    let mut tools = builtin_tools(Arc::new(workspace), commands);
+    if setup.no_tools {
+        tools.clear();
+    }
+    if let Some(names) = &setup.tools {
+        tools.retain(|tool| names.contains(&tool.definition().name));
+    }
+    Ok(tools)
 }
 
 fn open_log(home: &Home, which: Which) -> Result<(Arc<dyn SessionLog>, Header)> {
@@ -204,12 +217,17 @@ fn open_log(home: &Home, which: Which) -> Result<(Arc<dyn SessionLog>, Header)> 
             })?;
             SessionFile::open(&path)?
         }
+        Which::File(path) => SessionFile::open(&path)?,
+        Which::CopyOf(path) => SessionFile::open_read_only(&path)?.save_copy(&root)?,
     };
     for notice in opened.notices() {
         screen::note(&format!("capstan: {}: {notice}", screen::path(opened.path())));
     }
     if let Some(error) = opened.read_only() {
-        return Err(error).context("the session cannot be continued; start a new one without --continue");
+        return Err(error).with_context(|| {
+            let path = screen::path(opened.path());
+            format!("the session cannot be continued; start a new one, or go on with a copy of it: capstan --fork {path}")
+        });
     }
     let header = opened.header();
     Ok((Arc::new(opened), header))

@@ -3,7 +3,7 @@
 
 use crate::args::Args;
 use crate::explain::Explanations;
-use crate::home::Home;
+use crate::start::Start;
 use crate::{compose, print, screen};
 use anyhow::Result;
 use async_trait::async_trait;
@@ -20,8 +20,8 @@ use std::time::Duration;
 /// Runs the prompt; the first line is that of the session's file, the others are its events.
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let prompt = print::prompt(&args)?;
-    let home = Home::find()?;
-    let composed = compose::session(&home, &args.setup, print::plan(&args)).await?;
+    let Start { home, which } = Start::of(&args.session)?;
+    let composed = compose::session(&home, &args.setup, print::plan(which)).await?;
     screen::data(&format!("{}\n", composed.header.to_line()?))?;
     let explanations = Explanations::of(&home, &composed);
     let observers = composed.session.agent().observers();

@@ -10,6 +10,7 @@
 
 mod approve;
 mod args;
+mod builtin;
 mod cache;
 mod catalog;
 mod commands;
@@ -35,6 +36,7 @@ mod roles;
 mod roster;
 mod screen;
 mod secrets;
+mod start;
 mod usage;
 mod watch;
 

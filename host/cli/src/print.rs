@@ -3,9 +3,9 @@
 use crate::args::Args;
 use crate::compose::{self, Plan, Which};
 use crate::explain::Explanations;
-use crate::home::Home;
 use crate::loader::Loader;
 use crate::screen;
+use crate::start::Start;
 use anyhow::{Context, Result};
 use capstan_agent::{AgentError, AgentSession};
 use capstan_policy::PermissionMode;
@@ -24,8 +24,8 @@ const OBSERVERS_MAY_TAKE: Duration = Duration::from_secs(2);
 /// Runs the prompt and prints the last answer.
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let prompt = prompt(&args)?;
-    let home = Home::find()?;
-    let composed = compose::session(&home, &args.setup, plan(&args)).await?;
+    let Start { home, which } = Start::of(&args.session)?;
+    let composed = compose::session(&home, &args.setup, plan(which)).await?;
     let explanations = Explanations::of(&home, &composed);
     let turn = turn(&composed.session, prompt).await;
     let turn = kept(&explanations, turn)?;
@@ -159,22 +159,8 @@ pub(crate) async fn drive(
 }
 
 /// Nobody can be asked, so what would need an answer is denied.
-pub(crate) fn plan(args: &Args) -> Plan {
-    Plan {
-        which: which(args),
-        default_mode: PermissionMode::ReadOnly,
-        person: None,
-        loader: Loader::default(),
-    }
-}
-
-/// Which session the flags mean.
-pub(crate) fn which(args: &Args) -> Which {
-    match (args.no_session, args.resume) {
-        (true, _) => Which::Unkept,
-        (false, true) => Which::Last,
-        (false, false) => Which::New,
-    }
+pub(crate) fn plan(which: Which) -> Plan {
+    Plan { which, default_mode: PermissionMode::ReadOnly, person: None, loader: Loader::default() }
 }
 
 /// The prompt, from the flag or from stdin.

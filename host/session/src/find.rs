@@ -114,6 +114,18 @@ pub fn open_by_id(root: &Path, id: &str) -> Result<SessionFile, SessionError> {
     SessionFile::open(&path_by_id(root, id)?)
 }
 
+/// The first line of a session's file. Nothing else of it is read, and it is not locked.
+///
+/// # Errors
+/// [`SessionError::NotFound`] when there is no such file, [`SessionError::Corrupt`] when it does not begin as a session does.
+pub fn header_of(path: &Path) -> Result<Header, SessionError> {
+    if !path.exists() {
+        let hint = "there is no such file".to_owned();
+        return Err(SessionError::NotFound { name: path.display().to_string(), hint });
+    }
+    read_header(path).map_err(|reason| SessionError::Corrupt { path: path.to_owned(), line: 1, reason })
+}
+
 /// The session files of a folder and when each was last written.
 fn session_files(folder: &Path) -> io::Result<Vec<(PathBuf, SystemTime)>> {
     let mut files = Vec::new();
