@@ -77,6 +77,12 @@ impl Commands {
         }
     }
 
+    /// All names, those of the program first.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let own = BUILT_IN.iter().map(|known| known.name.to_owned());
+        own.chain(self.by_name.keys().cloned()).collect()
+    }
+
     /// One line a command.
     pub(crate) fn list(&self) -> String {
         let own = BUILT_IN.iter().map(|known| (usage(known), known.description, "capstan"));

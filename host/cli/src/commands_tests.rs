@@ -35,7 +35,7 @@ fn read(commands: &Commands, line: &str) -> String {
         Input::Command(command, arguments) => {
             format!("{} of {}: {arguments}", command.name(), command.owner())
         }
-        Input::Help => "help".to_owned(),
+        Input::BuiltIn(command, arguments) => format!("own {command:?}: {arguments}"),
         Input::Unknown(name) => format!("unknown {name}"),
     }
 }
@@ -50,7 +50,8 @@ fn a_line_is_a_message_a_command_or_a_mistake() {
         ("/sum", "sum of maths: "),
         ("/sum  1 2 ", "sum of maths: 1 2"),
         ("/sum\t1", "sum of maths: 1"),
-        ("/help", "help"),
+        ("/help", "own Help: "),
+        ("/name  a b ", "own Name: a b"),
         ("/sums", "unknown sums"),
         ("/", "unknown "),
         ("/etc/hosts is what?", "unknown etc/hosts"),
@@ -70,13 +71,18 @@ fn a_name_that_two_want_is_nobodys_and_that_is_said() {
 
 #[test]
 fn the_hosts_own_command_cannot_be_taken() {
-    let commands = commands(&[("help", "a")]);
-    assert_eq!(read(&commands, "/help"), "help");
-    assert!(commands.notices[0].contains("the host's own"), "{:?}", commands.notices);
+    let commands = commands(&[("help", "a"), ("model", "b")]);
+    assert_eq!(read(&commands, "/help"), "own Help: ");
+    assert_eq!(read(&commands, "/model x"), "own Model: x");
+    assert!(commands.notices.iter().all(|notice| notice.contains("the host's own")), "{:?}", commands.notices);
+    assert_eq!(commands.notices.len(), 2);
 }
 
 #[test]
 fn the_list_names_every_command_with_its_owner() {
     let list = commands(&[("sum", "maths")]).list();
     assert!(list.contains("/help") && list.contains("/sum") && list.contains("(maths)"), "{list}");
+    for known in &BUILT_IN {
+        assert!(list.contains(known.description), "{}: {list}", known.name);
+    }
 }

@@ -6,7 +6,9 @@ use crate::config::{self, Config};
 use crate::home::Home;
 use crate::live::{Live, LiveParts};
 use crate::loader::Loader;
+use crate::model::ConfiguredModels;
 use crate::permit::{Permits, Person};
+use crate::sessions::{self, Sessions, Which};
 use crate::{model, print, roster, screen, secrets, usage};
 use anyhow::{Context, Result};
 use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
@@ -16,27 +18,11 @@ use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Access;
 use capstan_ports::message::now_ms;
-use capstan_ports::{Model, ProgramRunner, SessionLog, Tool};
-use capstan_session::{Header, MemorySession, SessionFile};
+use capstan_ports::{Model, ModelCatalog, ProgramRunner, Tool};
+use capstan_session::Header;
 use capstan_storage::KeyValueFiles;
 use capstan_tools::{CommandRuntime, LocalCommands, LocalPrograms, LocalWorkspace, builtin_tools};
-use std::path::PathBuf;
 use std::sync::Arc;
-
-/// Which session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Which {
-    /// A new one.
-    New,
-    /// The last one of this directory.
-    Last,
-    /// The one in this file.
-    File(PathBuf),
-    /// A copy of the one in this file.
-    CopyOf(PathBuf),
-    /// One that is not kept.
-    Unkept,
-}
 
 /// A session ready for its first prompt.
 pub(crate) struct Composed {
@@ -48,7 +34,13 @@ pub(crate) struct Composed {
     /// What was said about parts of extensions that are not used.
     pub(crate) notices: Vec<String>,
     /// What the extensions are wired to.
-    pub(crate) live: Live,
+    pub(crate) live: Arc<Live>,
+    /// Which session it is, and going on with others.
+    pub(crate) sessions: Sessions,
+    /// What else could answer.
+    pub(crate) models: Arc<dyn ModelCatalog>,
+    /// Runs what the user types after `!`, as the `bash` tool runs what the model writes.
+    pub(crate) shell: Arc<dyn CommandRuntime>,
     /// What is needed to look at the extensions again.
     pub(crate) loader: Loader,
     /// What hooks do.
@@ -111,12 +103,15 @@ pub(crate) async fn assemble(
     };
     let catalog = extensions(home, config, grants, setup, &mut loader).await?;
     let natives = roster::natives(home, config, programs)?;
-    let builtin = builtin(home, setup, commands)?;
+    let builtin = builtin(home, setup, commands.clone())?;
     let trace = Arc::new(HookTrace::default());
-    let (log, header) = open_log(home, plan.which)?;
+    let kept = sessions::open(home, plan.which)?;
+    let header = kept.header();
+    let models: Arc<dyn ModelCatalog> = Arc::new(ConfiguredModels::new(config));
 
     let mut loop_config = AgentLoopConfig::new(model.clone());
     loop_config.thinking = setup.thinking.unwrap_or_default();
+    loop_config.models = Some(models.clone());
     loop_config.session_memory = Some(facts);
     loop_config.observers = observers.clone();
     let mode = setup.permissions.or(config.permissions).unwrap_or(plan.default_mode);
@@ -128,10 +123,10 @@ pub(crate) async fn assemble(
     loop_config.on_retry = Some(Arc::new(tell_of_retry));
     let hooks = loop_config.hooks.clone();
     let runtime = roster::runtime(&catalog, &natives, &[])?.with_trace(trace.clone());
-    let opened = runtime.open(loop_config, log, builtin.clone()).await?;
-    let (home, setup) = (home.clone(), setup.clone());
+    let opened = runtime.open(loop_config, kept.log(), builtin.clone()).await?;
+    let (prompt_home, setup) = (home.clone(), setup.clone());
     let has_extensions = !setup.no_extensions;
-    let live = Live::new(LiveParts {
+    let live = Arc::new(Live::new(LiveParts {
         session: opened.session.clone(),
         builtin,
         natives,
@@ -139,13 +134,27 @@ pub(crate) async fn assemble(
         hooks,
         observers,
         trace: trace.clone(),
-        prompt: Box::new(move |tools| prompt(&home, &setup, tools)),
-    });
+        prompt: Box::new(move |tools| prompt(&prompt_home, &setup, tools)),
+    }));
     let notices = live.apply(&catalog, config, &[])?;
     if has_extensions {
         notices.iter().for_each(|notice| warn(notice));
     }
-    Ok(Composed { session: opened.session, header, model, catalog, notices, live, loader, trace })
+    let session = opened.session;
+    let sessions = Sessions::new(home, kept, session.clone(), live.clone());
+    Ok(Composed {
+        session,
+        header,
+        model,
+        catalog,
+        notices,
+        live,
+        sessions,
+        models,
+        shell: commands,
+        loader,
+        trace,
+    })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.
@@ -192,45 +201,6 @@ fn builtin(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Res
         tools.retain(|tool| names.contains(&tool.definition().name));
     }
     Ok(tools)
-}
-
-fn open_log(home: &Home, which: Which) -> Result<(Arc<dyn SessionLog>, Header)> {
-    let root = home.sessions();
-    let opened = match which {
-        Which::Unkept => {
-            let session = MemorySession::new(&home.workspace);
-            let header = session.header();
-            return Ok((Arc::new(session), header));
-        }
-        Which::New => SessionFile::create(&root, &home.workspace)?,
-        Which::Last => {
-            let search = capstan_session::latest_in(&root, &home.workspace);
-            for skipped in &search.skipped {
-                screen::note(&format!(
-                    "capstan: {} was passed over: {}",
-                    screen::path(&skipped.path),
-                    skipped.reason
-                ));
-            }
-            let path = search.found.with_context(|| {
-                format!("there is no session of {} to go on with", home.workspace.display())
-            })?;
-            SessionFile::open(&path)?
-        }
-        Which::File(path) => SessionFile::open(&path)?,
-        Which::CopyOf(path) => SessionFile::open_read_only(&path)?.save_copy(&root)?,
-    };
-    for notice in opened.notices() {
-        screen::note(&format!("capstan: {}: {notice}", screen::path(opened.path())));
-    }
-    if let Some(error) = opened.read_only() {
-        return Err(error).with_context(|| {
-            let path = screen::path(opened.path());
-            format!("the session cannot be continued; start a new one, or go on with a copy of it: capstan --fork {path}")
-        });
-    }
-    let header = opened.header();
-    Ok((Arc::new(opened), header))
 }
 
 fn prompt(home: &Home, setup: &Setup, tools: &ToolRegistry) -> String {

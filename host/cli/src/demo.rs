@@ -7,12 +7,13 @@
 mod steps;
 
 use crate::args::{DemoOptions, Setup};
-use crate::compose::{self, Plan, Which};
+use crate::compose::{self, Plan};
 use crate::config::Config;
 use crate::explain::Explanations;
 use crate::home::Home;
 use crate::loader::Loader;
 use crate::screen::{self, BOLD, DIM, GOOD, visible};
+use crate::sessions::Which;
 use crate::{approve, catalog, print};
 use anyhow::{Context, Result, bail, ensure};
 use async_trait::async_trait;

@@ -36,6 +36,7 @@ mod roles;
 mod roster;
 mod screen;
 mod secrets;
+mod sessions;
 mod start;
 mod usage;
 mod watch;

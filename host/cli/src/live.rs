@@ -4,12 +4,13 @@ use crate::catalog::Catalog;
 use crate::commands::Commands;
 use crate::config::Config;
 use crate::explain::{self, Absent};
-use crate::roles::{self, Roles};
+use crate::roles::{self, Roles, Wanted};
 use crate::roster;
 use anyhow::Result;
 use capstan_agent::trace::HookTrace;
 use capstan_agent::{AgentSession, HookRegistry, ObserverId, Observers, ToolRegistry};
 use capstan_engine::Extension;
+use capstan_ports::SessionId;
 use capstan_ports::extension::Power;
 use capstan_ports::hook::Hook;
 use capstan_ports::tool::Tool;
@@ -22,6 +23,8 @@ pub(crate) type PromptOf = Box<dyn Fn(&ToolRegistry) -> String + Send + Sync>;
 pub(crate) struct Live {
     parts: LiveParts,
     chosen: Mutex<Option<Chosen>>,
+    /// The tools in force but for those of the memory, which is one of each session.
+    tools: Mutex<Vec<Arc<dyn Tool>>>,
     observing: Mutex<Vec<(Extension, ObserverId)>>,
     commands: CurrentCommands,
     running: Running,
@@ -64,7 +67,8 @@ impl CurrentCommands {
 /// so it must stay the same object while nothing about the choice changes.
 struct Chosen {
     candidates: Vec<Extension>,
-    wanted: [Option<String>; 2],
+    wanted: Wanted,
+    session: SessionId,
     roles: Roles,
 }
 
@@ -73,6 +77,7 @@ impl Live {
         Self {
             parts,
             chosen: Mutex::default(),
+            tools: Mutex::default(),
             observing: Mutex::default(),
             commands: CurrentCommands::default(),
             running: Running::default(),
@@ -106,23 +111,13 @@ impl Live {
         config: &Config,
         closed: &[Arc<dyn Hook>],
     ) -> Result<Vec<String>> {
-        let LiveParts { session, builtin, natives, tools: registry, hooks, prompt, .. } = &self.parts;
+        let LiveParts { session, builtin, natives, hooks, prompt, tools: registry, .. } = &self.parts;
         let runtime = roster::runtime(catalog, natives, closed)?.with_trace(self.parts.trace.clone());
-        let (mut tools, left_out) = runtime.tools(builtin.clone());
+        let (tools, left_out) = runtime.tools(builtin.clone());
         let mut notices: Vec<_> = left_out.iter().map(ToString::to_string).collect();
-        let mut chosen = lock(&self.chosen);
-        let roles = self.choose(&mut chosen, catalog, config);
-        if let Some((owner, memory)) = &roles.memory {
-            let taken: Vec<_> = tools.iter().map(|tool| tool.definition().clone()).collect();
-            tools.extend(roles::memory_tools(owner, memory, &taken));
-        }
-        registry.replace_all(tools)?;
+        self.play(tools, &catalog.active, Wanted::of(config), &mut notices)?;
         hooks.replace(runtime.chain());
-        notices.extend(roles.notices.iter().cloned());
-        let compressor = roles.compressor.clone();
-        drop(chosen);
-        session.agent().configure(|config| config.compressor = compressor);
-        self.observe(catalog);
+        self.observe(&catalog.active);
         let commands = Commands::of(catalog);
         notices.extend(commands.notices.iter().cloned());
         *self.commands.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(commands);
@@ -133,36 +128,85 @@ impl Live {
         Ok(notices)
     }
 
-    fn choose<'c>(&self, chosen: &'c mut Option<Chosen>, catalog: &Catalog, config: &Config) -> &'c Roles {
+    /// Puts the parts into force that extensions play for one session each, after the session became another one.
+    ///
+    /// # Errors
+    /// When two tools share a name; then nothing changes.
+    pub(crate) fn rebind(&self) -> Result<()> {
+        let active = lock(&self.running).clone();
+        let (tools, wanted) = {
+            let chosen = lock(&self.chosen);
+            (lock(&self.tools).clone(), chosen.as_ref().map(|chosen| chosen.wanted.clone()))
+        };
+        // What is to be said about the parts was said when the first session began.
+        self.play(tools, &active, wanted.unwrap_or_default(), &mut Vec::new())?;
+        self.unobserve();
+        self.observe(&active);
+        Ok(())
+    }
+
+    /// Gives the parts that only one can play to whom they belong, and the model its tools.
+    fn play(
+        &self,
+        tools: Vec<Arc<dyn Tool>>,
+        active: &[Extension],
+        wanted: Wanted,
+        notices: &mut Vec<String>,
+    ) -> Result<()> {
+        let mut chosen = lock(&self.chosen);
+        let roles = self.choose(&mut chosen, active, wanted);
+        let mut all = tools.clone();
+        if let Some((owner, memory)) = &roles.memory {
+            let taken: Vec<_> = tools.iter().map(|tool| tool.definition().clone()).collect();
+            all.extend(roles::memory_tools(owner, memory, &taken));
+        }
+        self.parts.tools.replace_all(all)?;
+        *lock(&self.tools) = tools;
+        notices.extend(roles.notices.iter().cloned());
+        let compressor = roles.compressor.clone();
+        drop(chosen);
+        self.parts.session.agent().configure(|config| config.compressor = compressor);
+        Ok(())
+    }
+
+    fn choose<'c>(&self, chosen: &'c mut Option<Chosen>, active: &[Extension], wanted: Wanted) -> &'c Roles {
         let may = |extension: &&Extension| {
             [Power::Compress, Power::Remember].iter().any(|power| extension.effective().has_power(*power))
         };
-        let candidates: Vec<_> = catalog.active.iter().filter(may).cloned().collect();
-        let wanted = [config.compressor.clone(), config.memory.clone()];
+        let candidates: Vec<_> = active.iter().filter(may).cloned().collect();
+        let session = self.parts.session.id();
         let kept = chosen.take().filter(|chosen| {
             chosen.wanted == wanted
+                && chosen.session == session
                 && chosen.candidates.len() == candidates.len()
                 && chosen.candidates.iter().zip(&candidates).all(|(was, is)| was.is_same(is))
         });
         let now = kept.unwrap_or_else(|| {
-            let roles = roles::choose(catalog, config, &self.parts.session.id());
-            Chosen { candidates, wanted, roles }
+            let roles = roles::choose(active, &wanted, &session);
+            Chosen { candidates, wanted, session, roles }
         });
         &chosen.insert(now).roles
     }
 
+    /// Takes all observers away; those of the session that comes next are others.
+    fn unobserve(&self) {
+        for (_, id) in lock(&self.observing).drain(..) {
+            self.parts.observers.remove(id);
+        }
+    }
+
     /// Lets new observers watch and old ones go. One that stays is left alone: it may have been left out for a failure.
-    fn observe(&self, catalog: &Catalog) {
+    fn observe(&self, active: &[Extension]) {
         let observers = &self.parts.observers;
         let mut observing = lock(&self.observing);
         observing.retain(|(extension, id)| {
-            let stays = catalog.active.iter().any(|active| active.is_same(extension));
+            let stays = active.iter().any(|active| active.is_same(extension));
             if !stays {
                 observers.remove(*id);
             }
             stays
         });
-        for extension in &catalog.active {
+        for extension in active {
             if observing.iter().any(|(known, _)| known.is_same(extension)) {
                 continue;
             }

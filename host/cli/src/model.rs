@@ -1,10 +1,11 @@
-//! Which model: from the flags, else from `CAPSTAN_MODEL`, else from the configuration.
+//! Which model: from the flags, else from `CAPSTAN_MODEL`, else from the configuration. A running session can go on with any
+//! other that is configured.
 
 use crate::args::Setup;
 use crate::config::Config;
 use anyhow::{Context, Result, bail};
-use capstan_ports::Model;
-use capstan_provider::ProviderConfig;
+use capstan_ports::{Model, ModelCatalog, ModelError, ModelErrorKind, ModelInfo};
+use capstan_provider::{ProviderConfig, ProviderError};
 use std::sync::Arc;
 
 /// The model of the environment goes before that of the files.
@@ -40,6 +41,57 @@ fn at_provider<'a>(
 
 fn names(providers: &[ProviderConfig]) -> String {
     providers.iter().map(|provider| provider.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// The models of the configured providers.
+pub(crate) struct ConfiguredModels {
+    providers: Vec<ProviderConfig>,
+    /// The one that the configuration names, which is offered first.
+    default: Option<ModelInfo>,
+}
+
+impl ConfiguredModels {
+    pub(crate) fn new(config: &Config) -> Self {
+        let default = resolve(config.model.as_deref(), &config.providers)
+            .map(|(provider, model)| capstan_provider::info(provider, model));
+        // Without a default there is just none to offer first.
+        Self { providers: config.providers.clone(), default: default.ok() }
+    }
+}
+
+impl ModelCatalog for ConfiguredModels {
+    /// The configured default, and what the providers that are set up have below `[provider.NAME.models]`: a service can be
+    /// asked for more than that, but nobody can list it without asking.
+    fn available(&self) -> Vec<ModelInfo> {
+        let configured = self.providers.iter().filter(|provider| is_set_up(provider)).flat_map(|provider| {
+            provider.models.keys().map(move |model| capstan_provider::info(provider, model))
+        });
+        let mut models: Vec<ModelInfo> = Vec::new();
+        for model in self.default.iter().cloned().chain(configured) {
+            if models.iter().all(|known| known.full_name() != model.full_name()) {
+                models.push(model);
+            }
+        }
+        models
+    }
+
+    fn find(&self, provider: &str, id: &str) -> Result<Arc<dyn Model>, ModelError> {
+        let Some(config) = self.providers.iter().find(|config| config.name == provider) else {
+            let message =
+                format!("there is no provider {provider}; configured are: {}", names(&self.providers));
+            return Err(ModelError::new(ModelErrorKind::InvalidRequest, message));
+        };
+        capstan_provider::model(config, id).map_err(|error| unusable(provider, id, error))
+    }
+}
+
+fn unusable(provider: &str, id: &str, error: ProviderError) -> ModelError {
+    ModelError {
+        kind: ModelErrorKind::Auth,
+        message: format!("the model {provider}/{id} cannot be used: {error}"),
+        retry_after: None,
+        source: Some(Box::new(error)),
+    }
 }
 
 /// The provider and the model's id there.

@@ -1,10 +1,11 @@
 //! `capstan -p`: one prompt, the final text on stdout.
 
 use crate::args::Args;
-use crate::compose::{self, Plan, Which};
+use crate::compose::{self, Plan};
 use crate::explain::Explanations;
 use crate::loader::Loader;
 use crate::screen;
+use crate::sessions::Which;
 use crate::start::Start;
 use anyhow::{Context, Result};
 use capstan_agent::{AgentError, AgentSession};
@@ -65,6 +66,8 @@ pub(crate) async fn finish(session: &AgentSession) {
 pub(crate) struct Turn {
     answer: Option<AssistantMessage>,
     stopped: Option<Stop>,
+    /// It was left while it was still being stopped.
+    is_left: bool,
 }
 
 /// Who ended a turn early.
@@ -96,6 +99,11 @@ impl Turn {
     /// Whether the program was told to end during the turn.
     pub(crate) fn is_last(&self) -> bool {
         self.stopped == Some(Stop::Terminate)
+    }
+
+    /// Whether somebody did not want to wait until it had stopped. The program is to end at once then.
+    pub(crate) fn is_left(&self) -> bool {
+        self.is_left
     }
 
     /// 0 for an answer, 1 for a failure, which is put on stderr, 130 after Ctrl-C, 143 after SIGTERM.
@@ -146,7 +154,7 @@ pub(crate) async fn drive(
             _ = terminate.recv() => Stop::Terminate,
         };
         if stopped.is_some() {
-            return Ok(Turn { answer: None, stopped: Some(stop) });
+            return Ok(Turn { answer: None, stopped: Some(stop), is_left: true });
         }
         stopped = Some(stop);
         session.agent().abort();
@@ -155,7 +163,7 @@ pub(crate) async fn drive(
         Message::Assistant(answer) => Some(answer.clone()),
         Message::User(_) | Message::ToolResult(_) | Message::Custom(_) => None,
     });
-    Ok(Turn { answer, stopped })
+    Ok(Turn { answer, stopped, is_left: false })
 }
 
 /// Nobody can be asked, so what would need an answer is denied.

@@ -2,7 +2,6 @@
 //!
 //! One that is granted and alone is in force. Of several none is, until the user names one: load order never decides.
 
-use crate::catalog::Catalog;
 use crate::config::Config;
 use capstan_agent::recall::RetrieveTool;
 use capstan_agent::remember::{ForgetTool, RememberTool};
@@ -21,10 +20,23 @@ pub(crate) struct Roles {
     pub(crate) notices: Vec<String>,
 }
 
+/// Whom the user names for the parts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    compressor: Option<String>,
+    memory: Option<String>,
+}
+
+impl Wanted {
+    pub(crate) fn of(config: &Config) -> Self {
+        Self { compressor: config.compressor.clone(), memory: config.memory.clone() }
+    }
+}
+
 /// Chooses among the extensions in force, for one session.
-pub(crate) fn choose(catalog: &Catalog, config: &Config, session: &SessionId) -> Roles {
+pub(crate) fn choose(active: &[Extension], wanted: &Wanted, session: &SessionId) -> Roles {
     let granted =
-        |power: Power| catalog.active.iter().filter(move |extension| extension.effective().has_power(power));
+        |power: Power| active.iter().filter(move |extension| extension.effective().has_power(power));
     let compressors: Vec<_> = granted(Power::Compress)
         .flat_map(|extension| {
             let strategies = extension.compressors().into_iter();
@@ -41,8 +53,8 @@ pub(crate) fn choose(catalog: &Catalog, config: &Config, session: &SessionId) ->
             None
         })
     };
-    let compressor = the_one(&COMPRESSOR, names(&compressors), config.compressor.as_deref());
-    let memory = the_one(&MEMORY, names(&memories), config.memory.as_deref());
+    let compressor = the_one(&COMPRESSOR, names(&compressors), wanted.compressor.as_deref());
+    let memory = the_one(&MEMORY, names(&memories), wanted.memory.as_deref());
     Roles {
         compressor: compressor.map(|at| compressors[at].1.clone()),
         memory: memory.map(|at| memories[at].clone()),

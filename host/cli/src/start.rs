@@ -4,9 +4,9 @@
 //! files, its project's configuration and its grants are those of that directory. `--cwd` goes before that.
 
 use crate::args::SessionFlags;
-use crate::compose::Which;
 use crate::home::Home;
 use crate::screen;
+use crate::sessions::{self, Which};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 
@@ -73,20 +73,11 @@ pub(crate) fn home(flags: &SessionFlags) -> Result<Home> {
     Ok(home)
 }
 
-/// The file of the session that is called so: by a path, an id, or the beginning of one.
-///
-/// # Errors
-/// When there is none, or more than one.
-pub(crate) fn file(home: &Home, name: &str) -> Result<PathBuf> {
-    if name.contains('/') || name.ends_with(".jsonl") {
-        return Ok(std::path::absolute(name)?);
-    }
-    let found = capstan_session::path_by_id(&home.sessions(), name);
-    found.with_context(|| {
-        format!(
-            "the session `{}` was not found; `capstan session list` shows those that there are",
-            screen::brief(name, 200)
-        )
+/// The file of the session that is called so.
+fn file(home: &Home, name: &str) -> Result<PathBuf> {
+    sessions::find(home, name).with_context(|| {
+        let name = screen::brief(name, 200);
+        format!("the session `{name}` cannot be opened; `capstan session list` shows those that there are")
     })
 }
 

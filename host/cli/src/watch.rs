@@ -44,7 +44,7 @@ const MAX_LOOKS: u32 = 20;
 pub(crate) struct Follower {
     home: Home,
     setup: Setup,
-    live: Live,
+    live: Arc<Live>,
     loader: Loader,
     say: Say,
     closed: ClosedGates,
@@ -67,7 +67,7 @@ impl Follower {
     pub(crate) fn new(
         home: Home,
         setup: Setup,
-        live: Live,
+        live: Arc<Live>,
         loader: Loader,
         catalog: &Catalog,
         notices: &[String],

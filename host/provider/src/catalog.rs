@@ -52,8 +52,8 @@ fn bare(model: &str) -> &str {
     model.rsplit('/').next().unwrap_or(model)
 }
 
-/// What is known of `model` at the provider.
-pub(crate) fn info(config: &ProviderConfig, model: &str) -> ModelInfo {
+/// What is known of `model` at the provider, without asking it.
+pub fn info(config: &ProviderConfig, model: &str) -> ModelInfo {
     let unknown = match config.api {
         Api::OpenAiChat => &UNKNOWN_OPENAI,
         Api::AnthropicMessages => &UNKNOWN_ANTHROPIC,

@@ -27,6 +27,7 @@ mod transcript;
 #[cfg(test)]
 mod test_server;
 
+pub use catalog::info;
 pub use config::{Api, DEFAULT_IDLE_TIMEOUT, ModelOverride, ProviderConfig, builtin_providers};
 pub use error::ProviderError;
 pub use registry::model;

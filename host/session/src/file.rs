@@ -222,17 +222,24 @@ impl SessionFile {
     /// its entries do not have.
     pub fn save_copy(&self, root: &Path) -> Result<Self, SessionError> {
         let state = self.inner.state();
-        let version = state.tree.header().version;
+        let tree = &state.tree;
+        let header = self.header_of_copy(tree, Path::new(&tree.header().cwd))?;
+        let entries = tree.copies().map_err(|error| unwritable(self.path(), error))?;
+        drop(state);
+        Self::create_from(root, header, entries)
+    }
+
+    /// The header of a session that is split off from this one and works in `cwd`.
+    pub(crate) fn header_of_copy(&self, tree: &Tree, cwd: &Path) -> Result<Header, SessionError> {
+        let version = tree.header().version;
         if version != VERSION {
             let reason = format!("its format version {version} cannot be copied into version {VERSION}");
             return Err(SessionError::ReadOnly { path: self.path().to_owned(), reason });
         }
-        let mut header = Header::new(Path::new(&state.tree.header().cwd));
+        let mut header = Header::new(cwd);
         header.parent_session = Some(self.path().to_string_lossy().into_owned());
-        header.extra = state.tree.header().extra.clone();
-        let entries = state.tree.copies().map_err(|error| unwritable(self.path(), error))?;
-        drop(state);
-        Self::create_from(root, header, entries)
+        header.extra = tree.header().extra.clone();
+        Ok(header)
     }
 
     /// The failure of an operation on this session's file.

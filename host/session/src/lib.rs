@@ -23,6 +23,7 @@ pub mod tree;
 
 #[cfg(test)]
 mod faulty;
+mod fork;
 mod log;
 mod mend;
 mod open;

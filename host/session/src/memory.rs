@@ -10,6 +10,9 @@ use capstan_ports::{EntryId, Message, SessionError, SessionId, SessionLog};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// What stands in errors in the place of a file.
+pub(crate) const IN_MEMORY: &str = "(in memory)";
+
 /// A session that ends with the process.
 #[derive(Debug)]
 pub struct MemorySession {
@@ -20,8 +23,16 @@ pub struct MemorySession {
 impl MemorySession {
     /// A new session that works in `cwd`.
     pub fn new(cwd: &Path) -> Self {
-        let header = Header::new(cwd);
-        Self { id: header.id.clone(), tree: Mutex::new(Tree::new(header)) }
+        Self::with_header(Header::new(cwd))
+    }
+
+    /// The same with a header of the caller's, which may name a parent.
+    pub fn with_header(header: Header) -> Self {
+        Self::of(Tree::new(header))
+    }
+
+    pub(crate) fn of(tree: Tree) -> Self {
+        Self { id: tree.header().id.clone(), tree: Mutex::new(tree) }
     }
 
     /// What the first line of its file would be.
@@ -41,7 +52,7 @@ impl MemorySession {
         let mut tree = self.tree();
         let entry = tree.next(kind, at_ms)?;
         let id = entry.entry().id.clone();
-        tree.push(entry).map_err(|error| unwritable(Path::new("(in memory)"), error))?;
+        tree.push(entry).map_err(|error| unwritable(Path::new(IN_MEMORY), error))?;
         Ok(id)
     }
 

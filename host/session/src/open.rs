@@ -32,6 +32,14 @@ impl SessionFile {
         Self::create_from(root, Header::new(cwd), Vec::new())
     }
 
+    /// The same with a header of the caller's, which may name a parent.
+    ///
+    /// # Errors
+    /// As [`SessionFile::create`].
+    pub fn create_with(root: &Path, header: Header) -> Result<Self, SessionError> {
+        Self::create_from(root, header, Vec::new())
+    }
+
     /// Writes a new file with this header and these entries, which keep their ids and lines.
     pub(crate) fn create_from(
         root: &Path,

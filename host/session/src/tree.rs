@@ -13,6 +13,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use uuid::Uuid;
 
+mod fork;
+
 /// How often a short id is tried before a long one is taken. In a session of a million entries one try in four thousand
 /// collides.
 const MAX_ID_TRIES: usize = 100;
@@ -96,15 +98,16 @@ impl Tree {
 
     /// All entries as a file without damage would have them: an entry that continues a stand-in names it as its parent.
     pub(crate) fn copies(&self) -> Result<Vec<StoredEntry>, LineError> {
-        self.nodes
-            .iter()
-            .map(|node| match node.parent.map(|at| &self.entry_at(at).id) {
-                Some(parent) if node.stored.entry().parent_id.as_ref() != Some(parent) => {
-                    node.stored.reparented(Some(parent.clone()))
-                }
-                _ => Ok(node.stored.clone()),
-            })
-            .collect()
+        self.nodes.iter().map(|node| self.copy_of(node)).collect()
+    }
+
+    fn copy_of(&self, node: &Node) -> Result<StoredEntry, LineError> {
+        match node.parent.map(|at| &self.entry_at(at).id) {
+            Some(parent) if node.stored.entry().parent_id.as_ref() != Some(parent) => {
+                node.stored.reparented(Some(parent.clone()))
+            }
+            _ => Ok(node.stored.clone()),
+        }
     }
 
     /// The position of the leaf.
@@ -169,6 +172,20 @@ impl Tree {
         SessionContext::of_branch(&branch)
     }
 
+    /// The bookmarks that are in force, by the entries that they are on. In one pass over all entries.
+    pub fn labels(&self) -> HashMap<&EntryId, &str> {
+        let mut labels = HashMap::new();
+        for entry in self.entries() {
+            if let EntryKind::Label(label) = &entry.kind {
+                match &label.label {
+                    Some(text) => labels.insert(&label.target_id, text.as_str()),
+                    None => labels.remove(&label.target_id),
+                };
+            }
+        }
+        labels
+    }
+
     /// The bookmark on an entry: the text of the last label that names it.
     pub fn label(&self, id: &EntryId) -> Option<&str> {
         let last = self.entries().rev().find_map(|entry| match &entry.kind {
@@ -188,14 +205,18 @@ impl Tree {
     }
 
     fn back_from(&self, from: Option<usize>) -> impl Iterator<Item = &Arc<Entry>> {
-        std::iter::successors(from, |at| self.nodes[*at].parent).map(|at| self.entry_at(at))
+        self.positions_back_from(from).map(|at| self.entry_at(at))
+    }
+
+    fn positions_back_from(&self, from: Option<usize>) -> impl Iterator<Item = usize> {
+        std::iter::successors(from, |at| self.nodes[*at].parent)
     }
 
     fn entry_at(&self, at: usize) -> &Arc<Entry> {
         self.nodes[at].stored.entry()
     }
 
-    fn position(&self, id: &EntryId) -> Result<usize, SessionError> {
+    pub(crate) fn position(&self, id: &EntryId) -> Result<usize, SessionError> {
         self.by_id.get(id).copied().ok_or_else(|| self.unknown(id))
     }
 
