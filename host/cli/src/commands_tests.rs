@@ -74,7 +74,11 @@ fn the_hosts_own_command_cannot_be_taken() {
     let commands = commands(&[("help", "a"), ("model", "b")]);
     assert_eq!(read(&commands, "/help"), "own Help: ");
     assert_eq!(read(&commands, "/model x"), "own Model: x");
-    assert!(commands.notices.iter().all(|notice| notice.contains("the host's own")), "{:?}", commands.notices);
+    assert!(
+        commands.notices.iter().all(|notice| notice.contains("the host's own")),
+        "{:?}",
+        commands.notices
+    );
     assert_eq!(commands.notices.len(), 2);
 }
 

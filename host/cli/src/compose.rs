@@ -18,7 +18,7 @@ use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Access;
 use capstan_ports::message::now_ms;
-use capstan_ports::{Model, ModelCatalog, ProgramRunner, Tool};
+use capstan_ports::{ModelCatalog, ProgramRunner, Tool};
 use capstan_session::Header;
 use capstan_storage::KeyValueFiles;
 use capstan_tools::{CommandRuntime, LocalCommands, LocalPrograms, LocalWorkspace, builtin_tools};
@@ -29,7 +29,6 @@ pub(crate) struct Composed {
     pub(crate) session: AgentSession,
     /// The first line of the session's file.
     pub(crate) header: Header,
-    pub(crate) model: Arc<dyn Model>,
     pub(crate) catalog: Catalog,
     /// What was said about parts of extensions that are not used.
     pub(crate) notices: Vec<String>,
@@ -142,19 +141,7 @@ pub(crate) async fn assemble(
     }
     let session = opened.session;
     let sessions = Sessions::new(home, kept, session.clone(), live.clone());
-    Ok(Composed {
-        session,
-        header,
-        model,
-        catalog,
-        notices,
-        live,
-        sessions,
-        models,
-        shell: commands,
-        loader,
-        trace,
-    })
+    Ok(Composed { session, header, catalog, notices, live, sessions, models, shell: commands, loader, trace })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.

@@ -12,6 +12,7 @@ use capstan_agent::{AgentError, AgentSession};
 use capstan_policy::PermissionMode;
 use capstan_ports::hook::SessionLifecycle;
 use capstan_ports::message::{AssistantMessage, Message, StopReason};
+use futures::{Stream, StreamExt, stream};
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -144,20 +145,35 @@ pub(crate) async fn drive(
     session: &AgentSession,
     run: impl Future<Output = Result<Vec<Arc<Message>>, AgentError>>,
 ) -> Result<Turn> {
-    let mut terminate = terminate()?;
+    let stops = stream::unfold(terminate()?, async |mut terminate| {
+        let stop = tokio::select! {
+            pressed = tokio::signal::ctrl_c() => pressed.map(|()| Stop::Interrupt).context("Ctrl-C cannot be watched"),
+            _ = terminate.recv() => Ok(Stop::Terminate),
+        };
+        Some((stop, terminate))
+    });
+    until_stopped(run, || session.agent().abort(), stops).await
+}
+
+/// Waits for the run. At the first of the stops the run is aborted and waited for further; at the second it is left.
+async fn until_stopped(
+    run: impl Future<Output = Result<Vec<Arc<Message>>, AgentError>>,
+    abort: impl Fn(),
+    stops: impl Stream<Item = Result<Stop>>,
+) -> Result<Turn> {
+    tokio::pin!(stops);
     tokio::pin!(run);
     let mut stopped = None;
     let messages = loop {
         let stop = tokio::select! {
             messages = &mut run => break messages?,
-            pressed = tokio::signal::ctrl_c() => pressed.map(|()| Stop::Interrupt).context("Ctrl-C cannot be watched")?,
-            _ = terminate.recv() => Stop::Terminate,
+            Some(stop) = stops.next() => stop?,
         };
         if stopped.is_some() {
             return Ok(Turn { answer: None, stopped: Some(stop), is_left: true });
         }
         stopped = Some(stop);
-        session.agent().abort();
+        abort();
     };
     let answer = messages.iter().rev().find_map(|message| match &**message {
         Message::Assistant(answer) => Some(answer.clone()),
@@ -187,3 +203,7 @@ pub(crate) fn prompt(args: &Args) -> Result<String> {
     anyhow::ensure!(!prompt.trim().is_empty(), "the prompt is empty");
     Ok(prompt)
 }
+
+#[cfg(test)]
+#[path = "print_tests.rs"]
+mod tests;

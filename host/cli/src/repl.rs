@@ -5,20 +5,23 @@
 
 mod command;
 mod editing;
+mod elsewhere;
 mod grants;
 mod own;
+mod picker;
 mod progress;
 mod settings;
 mod shell;
 mod status;
 mod terminal;
+mod tree;
 
 use crate::args::Args;
-use crate::commands::{CurrentCommands, Input};
+use crate::commands::Input;
 use crate::compose::{self, Composed, Plan};
 use crate::explain::Explanations;
 use crate::home::Home;
-use crate::live::{AbsentNow, Running};
+use crate::live::{AbsentNow, CurrentCommands, Running};
 use crate::loader::Loader;
 use crate::permit::{Person, Reply};
 use crate::print::{self, Stop, Turn};
@@ -84,7 +87,15 @@ impl Next {
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let home = start::home(&args.session)?;
     let terminal = Arc::new(Terminal::open(&home)?);
-    let Start { home, which } = Start::in_home(home, &args.session)?;
+    let mut flags = args.session;
+    if flags.wants_list() {
+        let chosen = picker::session(&terminal, &home.sessions(), &home.workspace, None).await?;
+        let Some(path) = chosen else { return Ok(ExitCode::SUCCESS) };
+        flags.resume = Some(Some(
+            path.to_str().context("the file's name is no text; give the session's id")?.to_owned(),
+        ));
+    }
+    let Start { home, which } = Start::in_home(home, &flags)?;
     // Who sits at the terminal need not wait for what has to be compiled first.
     let mut loader = if terminal.is_interactive() { Loader::beside() } else { Loader::default() };
     if terminal.is_interactive() && !args.setup.no_extensions {
@@ -125,6 +136,9 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
         draft: String::new(),
         wants_to_leave: false,
     };
+    if repl.terminal.is_interactive() && !repl.session.agent().state().messages.is_empty() {
+        repl.say_where();
+    }
     repl.until_the_end().await
 }
 
@@ -140,7 +154,10 @@ impl Repl {
                 Next::Leave(code) => {
                     self.terminal.restore();
                     print::finish(&self.session).await;
-                    usage::keep(&self.home, self.running.lock().unwrap_or_else(PoisonError::into_inner).iter());
+                    usage::keep(
+                        &self.home,
+                        self.running.lock().unwrap_or_else(PoisonError::into_inner).iter(),
+                    );
                     return Ok(code);
                 }
                 Next::Drop(code) => {
@@ -187,7 +204,9 @@ impl Repl {
                 command::unknown(name, &commands);
                 Ok(Next::Line)
             }
-            Input::Message(_) | Input::Command(..) if !all_are_there(&mut self.ready).await? => Ok(Next::Line),
+            Input::Message(_) | Input::Command(..) if !all_are_there(&mut self.ready).await? => {
+                Ok(Next::Line)
+            }
             Input::Message(text) => {
                 let turn = print::turn(&self.session, text.to_owned()).await;
                 Ok(self.ended(turn))

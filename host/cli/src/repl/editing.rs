@@ -31,7 +31,12 @@ impl Editing {
 impl Completer for Editing {
     type Candidate = String;
 
-    fn complete(&self, line: &str, cursor: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+    fn complete(
+        &self,
+        line: &str,
+        cursor: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<String>)> {
         let begun = line.get(..cursor).and_then(|typed| typed.strip_prefix('/'));
         let Some(begun) = begun.filter(|begun| !begun.contains(char::is_whitespace)) else {
             return Ok((cursor, Vec::new()));

@@ -36,9 +36,7 @@ impl Repl {
             BuiltIn::Fork => self.fork(arguments).await?,
             BuiltIn::Clone => self.clone_session().await?,
             BuiltIn::Tree => self.tree()?,
-            BuiltIn::Goto => return self.go_to(arguments).await,
-            BuiltIn::Compact => return self.compact(arguments).await,
-            BuiltIn::Export => self.export(arguments)?,
+            BuiltIn::Goto | BuiltIn::Compact | BuiltIn::Export => bail!("later"),
         }
         Ok(Next::Line)
     }
@@ -48,16 +46,28 @@ impl Repl {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let absent = self.absent.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if running.is_empty() && absent.is_empty() {
-            return Ok(format!("There are no extensions; they go into {}\n", screen::path(&self.home.extensions())));
+            return Ok(format!(
+                "There are no extensions; they go into {}\n",
+                screen::path(&self.home.extensions())
+            ));
         }
         let mut out = String::new();
         for extension in &running {
             let (id, version) = (extension.id().to_string(), &extension.descriptor().version);
-            writeln!(out, "  {BOLD}{}{BOLD:#}  {GOOD}active{GOOD:#}  {DIM}{}{DIM:#}", visible(&id), visible(version))?;
+            writeln!(
+                out,
+                "  {BOLD}{}{BOLD:#}  {GOOD}active{GOOD:#}  {DIM}{}{DIM:#}",
+                visible(&id),
+                visible(version)
+            )?;
         }
         for other in &absent {
             let (name, state) = (visible(&other.name), visible(&other.state));
-            writeln!(out, "  {BOLD}{name}{BOLD:#}  {WARN}{state}{WARN:#}  {DIM}{}{DIM:#}", visible(&other.reason))?;
+            writeln!(
+                out,
+                "  {BOLD}{name}{BOLD:#}  {WARN}{state}{WARN:#}  {DIM}{}{DIM:#}",
+                visible(&other.reason)
+            )?;
         }
         Ok(out)
     }
@@ -68,7 +78,8 @@ impl Repl {
     /// When there is none, or more than one.
     pub(super) fn entry(&self, id: &str) -> Result<EntryId> {
         let entries = self.session.log().entries();
-        let mut fitting = entries.iter().map(|entry| &entry.id).filter(|known| known.as_str().starts_with(id));
+        let mut fitting =
+            entries.iter().map(|entry| &entry.id).filter(|known| known.as_str().starts_with(id));
         let shown = screen::brief(id, 60);
         match (fitting.next(), fitting.next()) {
             _ if id.is_empty() => bail!("an entry's id is needed; /tree shows them"),
@@ -78,7 +89,9 @@ impl Repl {
                 let exact = entries.iter().map(|entry| &entry.id).find(|known| known.as_str() == id);
                 match exact {
                     Some(exact) => Ok(exact.clone()),
-                    None => bail!("several entries begin with {shown}, among them {first}; give more of the id"),
+                    None => {
+                        bail!("several entries begin with {shown}, among them {first}; give more of the id")
+                    }
                 }
             }
         }

@@ -57,7 +57,11 @@ impl Repl {
                 true => format!("{BOLD}{GOOD}{}{GOOD:#}{BOLD:#}", level.name()),
                 false => level.name().to_owned(),
             });
-            return Ok(screen::show(&format!("  {}  {DIM}now: {}{DIM:#}\n", shown.join(" "), current.name()))?);
+            return Ok(screen::show(&format!(
+                "  {}  {DIM}now: {}{DIM:#}\n",
+                shown.join(" "),
+                current.name()
+            ))?);
         }
         let level = ThinkingLevel::parse(wanted).with_context(|| {
             let names = ThinkingLevel::ALL.map(ThinkingLevel::name).join(", ");
@@ -72,7 +76,10 @@ impl Repl {
 /// The name that a text stands for; none for an empty one.
 fn named(text: &str) -> Result<Option<String>> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    anyhow::ensure!(text.chars().count() <= MAX_NAME, "that is too long for a name; it may have {MAX_NAME} characters");
+    anyhow::ensure!(
+        text.chars().count() <= MAX_NAME,
+        "that is too long for a name; it may have {MAX_NAME} characters"
+    );
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 

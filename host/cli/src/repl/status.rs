@@ -1,13 +1,16 @@
 //! `/session`: which session this is, and what it has come to.
 
 use super::Repl;
-use crate::screen::{self, DIM, visible};
+use crate::screen::{self, DIM};
 use anyhow::Result;
 use capstan_ports::entry::Entry;
 use capstan_ports::message::Message;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Characters of one line. Names come from files, and those from anywhere.
+const MAX_VALUE: usize = 1000;
 
 /// What all messages of a session, also those of other branches, come to.
 #[derive(Debug, Default, PartialEq)]
@@ -62,7 +65,10 @@ impl Repl {
         let Counts { user, assistant, calls, results, input, output, cache_read, cache_write, cost } = counts;
         lines.push((
             "messages",
-            format!("{user} of yours, {assistant} answers, {calls} calls, {results} results; {} entries", entries.len()),
+            format!(
+                "{user} of yours, {assistant} answers, {calls} calls, {results} results; {} entries",
+                entries.len()
+            ),
         ));
         lines.push((
             "tokens",
@@ -74,7 +80,7 @@ impl Repl {
         }
         let mut out = String::new();
         for (name, value) in lines {
-            writeln!(out, "  {DIM}{name:10}{DIM:#} {}", visible(&value))?;
+            writeln!(out, "  {DIM}{name:10}{DIM:#} {}", screen::brief(&value, MAX_VALUE))?;
         }
         Ok(screen::show(&out)?)
     }

@@ -1,0 +1,33 @@
+use super::*;
+use capstan_ports::SessionLog;
+use capstan_ports::entry::Label;
+use capstan_session::MemorySession;
+use std::path::Path;
+use std::sync::Arc;
+
+#[tokio::test]
+async fn the_outline_shows_branches_bookmarks_and_where_the_session_stands() {
+    let session = MemorySession::new(Path::new("/work"));
+    assert!(session.look(outline).contains("nothing was said"));
+    let first = session.append_message(Arc::new(Message::user("first"))).await.unwrap();
+    let left = session.append_message(Arc::new(Message::user("left"))).await.unwrap();
+    session.branch(Some(&first)).unwrap();
+    let stands = session.append_message(Arc::new(Message::user("stands\nhere\u{1b}[2J"))).await.unwrap();
+    session
+        .append(EntryKind::Label(Label { target_id: left.clone(), label: Some("mark".into()) }))
+        .await
+        .unwrap();
+    session.branch(Some(&stands)).unwrap();
+    let shown = session.look(outline);
+    let line = |id: &capstan_ports::EntryId| {
+        shown.lines().find(|line| line.contains(id.as_str())).map(str::to_owned).unwrap()
+    };
+    assert!(
+        line(&stands).contains('→') && line(&first).contains('•') && line(&left).contains('·'),
+        "{shown}"
+    );
+    assert!(line(&left).contains("[mark]"), "{shown}");
+    assert!(line(&first).contains("you: first") && !shown.contains("\u{1b}[2J"), "{shown:?}");
+    let indent = |id| line(id).find(['→', '•', '·']).unwrap();
+    assert!(indent(&left) > indent(&first) && indent(&left) == indent(&stands), "{shown}");
+}
