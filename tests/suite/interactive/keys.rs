@@ -17,7 +17,7 @@ const AGAIN: &str = "press Ctrl-C again or Ctrl-D to leave";
 
 /// A server that answers everything alike.
 async fn obliging() -> Result<ScriptedServer> {
-    ScriptedServer::start(Arc::new(|_, _| Answer::text("fine"))).await
+    Ok(ScriptedServer::start(Arc::new(|_, _| Answer::text("fine"))).await?)
 }
 
 // 001-139

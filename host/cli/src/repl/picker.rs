@@ -4,7 +4,6 @@ use super::terminal::{Line, Terminal};
 use crate::screen::{self, BOLD, DIM, visible};
 use anyhow::{Context, Result, ensure};
 use capstan_session::{Condition, Listed};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -75,16 +74,12 @@ fn meant(answer: &str, items: &[Item]) -> Meant {
 fn list(items: &[Item], shown: &[usize]) -> String {
     let mut out = String::new();
     for (at, item) in shown.iter().take(MAX_SHOWN).filter_map(|at| Some((at, items.get(*at)?))) {
-        let (number, text) = (at + 1, screen::brief(&item.text, MAX_CHARS));
-        // Writing into a text does not fail.
-        drop(writeln!(out, "  {BOLD}{number:>3}{BOLD:#}  {text}  {DIM}{}{DIM:#}", visible(&item.about)));
+        let (number, text, about) = (at + 1, screen::brief(&item.text, MAX_CHARS), visible(&item.about));
+        out += &format!("  {BOLD}{number:>3}{BOLD:#}  {text}  {DIM}{about}{DIM:#}\n");
     }
     if shown.len() > MAX_SHOWN {
-        drop(writeln!(
-            out,
-            "  {DIM}and {} more; a part of the text finds them{DIM:#}",
-            shown.len() - MAX_SHOWN
-        ));
+        let n = shown.len() - MAX_SHOWN;
+        out += &format!("  {DIM}and {n} more; a part of the text finds them{DIM:#}\n");
     }
     out
 }
