@@ -22,7 +22,8 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let prompt = print::prompt(&args)?;
     let Start { home, which } = Start::of(&args.session)?;
     let composed = compose::session(&home, &args.setup, print::plan(which)).await?;
-    screen::data(&format!("{}\n", composed.header.to_line()?))?;
+    let prompt = composed.live.commands().current().expand(prompt)?;
+    screen::json(&composed.header.to_line()?)?;
     let explanations = Explanations::of(&home, &composed);
     let observers = composed.session.agent().observers();
     observers.add(Arc::new(ExtensionLines));
@@ -75,7 +76,7 @@ fn line(event: &impl Serialize) {
         Ok(text) => text,
         Err(reason) => json!({"type": "error", "message": reason.to_string()}).to_string(),
     };
-    if let Err(reason) = screen::data(&format!("{text}\n")) {
+    if let Err(reason) = screen::json(&text) {
         tracing::warn!(%reason, "an event could not be written to stdout");
     }
 }

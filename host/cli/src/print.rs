@@ -28,6 +28,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let prompt = prompt(&args)?;
     let Start { home, which } = Start::of(&args.session)?;
     let composed = compose::session(&home, &args.setup, plan(which)).await?;
+    let prompt = composed.live.commands().current().expand(prompt)?;
     let explanations = Explanations::of(&home, &composed);
     let turn = turn(&composed.session, prompt).await;
     let turn = kept(&explanations, turn)?;

@@ -25,7 +25,7 @@ use crate::live::{AbsentNow, CurrentCommands, Running};
 use crate::loader::Loader;
 use crate::permit::{Person, Reply};
 use crate::print::{self, Stop, Turn};
-use crate::screen::{self, BOLD, DIM};
+use crate::screen::{self, BOLD, DIM, visible};
 use crate::sessions::Sessions;
 use crate::start::{self, Start};
 use crate::usage;
@@ -200,6 +200,10 @@ impl Repl {
         let commands = self.commands.current();
         match commands.read(line) {
             Input::BuiltIn(command, arguments) => self.own(command, arguments).await,
+            Input::Refused(error) => {
+                screen::complain(&error);
+                Ok(Next::Line)
+            }
             Input::Unknown(name) => {
                 command::unknown(name, &commands);
                 Ok(Next::Line)
@@ -208,7 +212,7 @@ impl Repl {
                 Ok(Next::Line)
             }
             Input::Message(text) => {
-                let turn = print::turn(&self.session, text.to_owned()).await;
+                let turn = print::turn(&self.session, text.into_owned()).await;
                 Ok(self.ended(turn))
             }
             Input::Command(named, arguments) => {
@@ -260,13 +264,12 @@ impl Repl {
 }
 
 fn greet(composed: &Composed) {
-    let extensions: Vec<_> =
-        composed.catalog.active.iter().map(|extension| extension.id().to_string()).collect();
-    let with =
-        if extensions.is_empty() { String::new() } else { format!(", with {}", extensions.join(", ")) };
+    let extensions = composed.catalog.active.iter().map(|extension| extension.id().to_string());
+    let all: Vec<_> = extensions.chain(composed.prompts.names.iter().cloned()).collect();
+    let with = if all.is_empty() { String::new() } else { format!(", with {}", all.join(", ")) };
     screen::note(&format!(
         "{BOLD}capstan{BOLD:#} {DIM}{}{with}. Ctrl-C stops an answer, Ctrl-D leaves, /help lists commands.{DIM:#}",
-        composed.session.model().info().full_name()
+        visible(&composed.session.model().info().full_name())
     ));
 }
 
