@@ -24,6 +24,7 @@ mod roles;
 mod screen;
 mod secrets;
 mod services;
+mod session_command;
 mod stages;
 mod trust;
 mod turn;
