@@ -13,6 +13,8 @@ mod progress;
 mod settings;
 mod shell;
 mod status;
+mod summary;
+mod tail;
 mod terminal;
 mod tree;
 

@@ -2,12 +2,17 @@
 
 use super::picker::{self, Item};
 use super::{Next, Repl};
+use crate::args::ExportFormat;
+use crate::home::write_private;
 use crate::screen;
-use anyhow::{Context, Result, ensure};
+use crate::session_command::exported;
+use crate::sessions::Kept;
+use anyhow::{Context, Result, bail, ensure};
 use capstan_policy::text::is_hidden;
 use capstan_ports::EntryId;
 use capstan_ports::entry::Entry;
 use capstan_ports::message::Message;
+use std::ffi::OsStr;
 use std::sync::Arc;
 
 /// Characters of what was said last that are shown when a session is taken up.
@@ -57,6 +62,27 @@ impl Repl {
     pub(super) async fn clone_session(&mut self) -> Result<()> {
         self.sessions.clone_current().await?;
         self.say_where();
+        Ok(())
+    }
+
+    /// `/export FILE`
+    pub(super) fn export(&self, file: &str) -> Result<()> {
+        ensure!(!file.is_empty(), "a file is needed: its name ends in .md, .html or .json");
+        let path = self.home.workspace.join(file);
+        let shown = screen::path(&path);
+        let format = match path.extension().and_then(OsStr::to_str) {
+            Some("md") => ExportFormat::Markdown,
+            Some("html" | "htm") => ExportFormat::Html,
+            Some("json") => ExportFormat::Json,
+            _ => bail!("{shown}: the name has to end in .md, .html or .json"),
+        };
+        ensure!(!path.exists(), "{shown} is there already; choose another name");
+        let Kept::File(session) = self.sessions.current() else {
+            bail!("a session that is not kept cannot be exported");
+        };
+        // For the user alone, as the session itself.
+        write_private(&path, &exported(&session, format)?)?;
+        screen::note(&format!("capstan: the session is now also in {shown}"));
         Ok(())
     }
 

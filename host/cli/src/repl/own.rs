@@ -36,7 +36,9 @@ impl Repl {
             BuiltIn::Fork => self.fork(arguments).await?,
             BuiltIn::Clone => self.clone_session().await?,
             BuiltIn::Tree => self.tree()?,
-            BuiltIn::Goto | BuiltIn::Compact | BuiltIn::Export => bail!("later"),
+            BuiltIn::Goto => bail!("later"),
+            BuiltIn::Compact => return self.compact(arguments).await,
+            BuiltIn::Export => self.export(arguments)?,
         }
         Ok(Next::Line)
     }

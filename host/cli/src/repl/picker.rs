@@ -2,10 +2,11 @@
 
 use super::terminal::{Line, Terminal};
 use crate::screen::{self, BOLD, DIM, visible};
+use crate::session_command::list::ago;
 use anyhow::{Context, Result, ensure};
 use capstan_session::{Condition, Listed};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 /// Most lines that are shown at once. What stands further down is found by a part of its text.
 const MAX_SHOWN: usize = 20;
@@ -122,24 +123,11 @@ fn item(session: &Listed, now: SystemTime) -> Item {
     let n = session.n_messages;
     let more = if session.is_whole { "" } else { "at least " };
     let unit = if n == 1 { "message" } else { "messages" };
-    let age = age(now.duration_since(session.modified).unwrap_or_default());
+    let age = ago(now.duration_since(session.modified).unwrap_or_default());
     Item {
         text: text.unwrap_or_else(|| "(nothing was said)".to_owned()),
         about: format!("{age}, {more}{n} {unit}, {}", session.id),
     }
-}
-
-/// How long ago, as people say it.
-fn age(ago: Duration) -> String {
-    let seconds = ago.as_secs();
-    let (n, unit) = match seconds {
-        0..60 => return "just now".to_owned(),
-        60..3600 => (seconds / 60, "minute"),
-        3600..86400 => (seconds / 3600, "hour"),
-        _ => (seconds / 86400, "day"),
-    };
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{n} {unit}{plural} ago")
 }
 
 #[cfg(test)]

@@ -39,16 +39,3 @@ fn what_a_session_says_cannot_move_the_cursor() {
     let shown = list(&items(&["a\u{1b}[2Jb\nsecond line"]), &[0]);
     assert!(!shown.contains("\u{1b}[2J") && !shown.contains("second line"), "{shown:?}");
 }
-
-#[test]
-fn an_age_is_told_in_its_largest_unit() {
-    for (seconds, expected) in [
-        (3, "just now"),
-        (60, "1 minute ago"),
-        (7300, "2 hours ago"),
-        (86400, "1 day ago"),
-        (900_000, "10 days ago"),
-    ] {
-        assert_eq!(age(Duration::from_secs(seconds)), expected);
-    }
-}

@@ -1,6 +1,7 @@
 //! Shell commands that the user types: `!` tells the model, `!!` does not. They run as those of the `bash` tool do, with the same
 //! limits and nothing to read; the permission mode has no say, because a person wrote them.
 
+use super::tail::Followed;
 use super::{Next, Repl};
 use crate::print::Stop;
 use crate::screen::{self, BAD, DIM, visible};
@@ -90,25 +91,6 @@ fn record(typed: Typed<'_>, outcome: CommandOutcome, timestamp: u64) -> BashExec
 /// What of the output is on the screen already.
 #[derive(Default)]
 struct Shown(Mutex<Followed>);
-
-#[derive(Default)]
-struct Followed {
-    text: String,
-    /// There is more than is kept, so that what is new cannot be told from what was shown.
-    is_lost: bool,
-}
-
-impl Followed {
-    /// What of the output so far is new, if that can be told.
-    fn take<'t>(&mut self, all: &'t str) -> Option<&'t str> {
-        let new = all.strip_prefix(self.text.as_str()).filter(|_| !self.is_lost);
-        match new {
-            Some(new) => self.text.push_str(new),
-            None => self.is_lost = true,
-        }
-        new
-    }
-}
 
 impl OutputSink for Shown {
     fn output(&self, tail: &str) {

@@ -16,16 +16,6 @@ fn one_mark_tells_the_model_and_two_do_not() {
 }
 
 #[test]
-fn only_what_is_new_of_the_output_is_shown() {
-    let mut followed = Followed::default();
-    assert_eq!(followed.take("one\n"), Some("one\n"));
-    assert_eq!(followed.take("one\ntwo\n"), Some("two\n"));
-    assert_eq!(followed.take("one\ntwo\n"), Some(""));
-    assert_eq!(followed.take("two\nthree\n"), None, "its beginning is gone");
-    assert_eq!(followed.take("one\ntwo\nfour\n"), None, "and it stays lost");
-}
-
-#[test]
 fn of_output_that_was_lost_the_end_is_shown() {
     let lines = |n: usize| (0..n).map(|n| format!("{n}\n")).collect::<String>();
     assert_eq!(last_lines("a\nb\n"), "a\nb\n");

@@ -4,10 +4,9 @@ use super::elsewhere::editable;
 use super::own::first_word;
 use super::{Next, Repl};
 use crate::screen::{self, BOLD, DIM, GOOD, WARN, visible};
+use crate::session_command::speech::{self, Who};
 use crate::sessions::Kept;
 use anyhow::{Result, ensure};
-use capstan_ports::entry::{EntryKind, MessageBody, MessageEntry};
-use capstan_ports::message::Message;
 use capstan_session::{Row, Tree};
 
 /// Characters of an entry's text in the outline.
@@ -42,13 +41,15 @@ fn outline(tree: &Tree) -> String {
     out
 }
 
-/// `None` for what belongs to the session itself, unless it stands there.
+/// `None` for what nobody goes on from: results of tools, which belong to the answer that asked for them, and what belongs to
+/// the session itself. Where the session stands and what is bookmarked is shown whatever it is.
 fn line(row: &Row<'_>) -> Option<String> {
-    let said = said(&row.entry.kind);
-    if said.is_none() && !row.is_leaf && row.label.is_none() {
+    let is_said = speech::of(row.entry)
+        .is_some_and(|speech| !matches!(speech.who, Who::Tool | Who::FailedTool | Who::Note));
+    if !is_said && !row.is_leaf && row.label.is_none() {
         return None;
     }
-    let (who, text) = said.unwrap_or_else(|| (row.entry.kind.type_name().to_owned(), String::new()));
+    let (who, text) = speech::in_short(row.entry);
     let indent = "  ".repeat(row.n_forks.min(20));
     let mark = match (row.is_leaf, row.is_on_branch) {
         (true, _) => format!("{GOOD}→{GOOD:#}"),
@@ -65,41 +66,6 @@ fn line(row: &Row<'_>) -> Option<String> {
         screen::brief(&text, SHOWN),
     );
     Some(format!("  {indent}{mark} {DIM}{id}{DIM:#}{label} {who}: {text}\n"))
-}
-
-/// Who said what, in short.
-fn said(kind: &EntryKind) -> Option<(String, String)> {
-    match kind {
-        EntryKind::Message(MessageEntry { message: MessageBody::Known(message) }) => match message.as_ref() {
-            Message::User(_) => Some(("you".to_owned(), message.text())),
-            Message::Assistant(answer) => {
-                let calls: Vec<_> = answer.tool_calls().map(|call| call.name.as_str()).collect();
-                let text = message.text();
-                match text.trim().is_empty() {
-                    true => Some(("model".to_owned(), format!("calls {}", calls.join(", ")))),
-                    false => Some(("model".to_owned(), text)),
-                }
-            }
-            // They belong to the answer that asked for them, and nobody goes on from one.
-            Message::ToolResult(_) => None,
-            Message::Custom(custom) => Some((custom.custom_type.clone(), message.text())),
-        },
-        EntryKind::Message(MessageEntry { message: MessageBody::Bash(bash) }) => {
-            Some(("you ran".to_owned(), bash.command.clone()))
-        }
-        EntryKind::Compaction(compaction) => Some(("compacted".to_owned(), compaction.summary.clone())),
-        EntryKind::BranchSummary(branch) => Some(("left a branch".to_owned(), branch.summary.clone())),
-        EntryKind::CustomMessage(custom) => {
-            Some((custom.custom_type.clone(), capstan_ports::message::text_of(&custom.content.pieces())))
-        }
-        EntryKind::Message(MessageEntry { message: MessageBody::Other(_) })
-        | EntryKind::ModelChange(_)
-        | EntryKind::ThinkingLevelChange(_)
-        | EntryKind::Custom(_)
-        | EntryKind::Label(_)
-        | EntryKind::SessionInfo(_)
-        | EntryKind::Unknown(_) => None,
-    }
 }
 
 #[cfg(test)]

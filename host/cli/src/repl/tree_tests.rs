@@ -1,6 +1,6 @@
 use super::*;
-use capstan_ports::SessionLog;
-use capstan_ports::entry::Label;
+use capstan_ports::entry::{EntryKind, Label};
+use capstan_ports::{Message, SessionLog};
 use capstan_session::MemorySession;
 use std::path::Path;
 use std::sync::Arc;
