@@ -1,5 +1,7 @@
 //! The command line: what goes to stdout, what to stderr, and with which code a run ends.
 
+mod flags;
+
 use anyhow::{Context, Result};
 use capstan_ports::ModelErrorKind;
 use capstan_provider::Answer;

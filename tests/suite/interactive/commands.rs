@@ -93,7 +93,7 @@ async fn a_session_is_named_looked_at_and_bookmarked() -> Result<()> {
     let id = prompt["id"].as_str().context("no id")?.to_owned();
     say(&mut terminal, &format!("/label {id} begin here"), "is bookmarked as begin here").await?;
     let shown = say(&mut terminal, "/tree", "→").await?;
-    assert!(shown.contains("[begin here]") && shown.contains("you: hello"), "{shown:?}");
+    assert!(shown.contains("[begin here]") && shown.contains("user: hello"), "{shown:?}");
     say(&mut terminal, "/label nowhere x", "has no entry nowhere").await?;
     say(&mut terminal, &format!("/label {id}"), "has no bookmark now").await?;
     say(&mut terminal, "/name", "has no name now").await?;

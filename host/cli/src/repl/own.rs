@@ -36,7 +36,7 @@ impl Repl {
             BuiltIn::Fork => self.fork(arguments).await?,
             BuiltIn::Clone => self.clone_session().await?,
             BuiltIn::Tree => self.tree()?,
-            BuiltIn::Goto => bail!("later"),
+            BuiltIn::Goto => return self.go_to(arguments).await,
             BuiltIn::Compact => return self.compact(arguments).await,
             BuiltIn::Export => self.export(arguments)?,
         }

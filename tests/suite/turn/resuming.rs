@@ -1,0 +1,154 @@
+//! Going on with a session that is named: which one it is, and where it works.
+
+use anyhow::{Context, Result};
+use capstan_provider::Answer;
+use capstan_provider::scripted::server::ScriptedServer;
+use capstan_tests::conversation::Conversation;
+use capstan_tests::product;
+use capstan_tests::product::{Product, json_lines};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+async fn obliging() -> Result<(ScriptedServer, Product)> {
+    let server = ScriptedServer::start(Arc::new(|_, _| Answer::text("fine"))).await?;
+    let product = product!()?.with_openai(&server.base_url());
+    Ok((server, product))
+}
+
+fn header(file: &Path) -> Result<Value> {
+    json_lines(&std::fs::read_to_string(file)?)?.into_iter().next().context("an empty file")
+}
+
+fn id(file: &Path) -> Result<String> {
+    Ok(header(file)?["id"].as_str().context("no id")?.to_owned())
+}
+
+fn last_said(server: &ScriptedServer) -> Result<Vec<String>> {
+    Ok(Conversation::of(server.requests().last().context("no request")?).said())
+}
+
+/// The system prompt of the last request.
+fn told(server: &ScriptedServer) -> Result<String> {
+    let body = server.requests().last().context("no request")?.body.clone();
+    Ok(body["messages"][0]["content"].as_str().unwrap_or_default().to_owned())
+}
+
+fn text(path: &Path) -> Result<&str> {
+    path.to_str().context("no text")
+}
+
+/// The file that was not there before.
+fn new_file(product: &Product, before: &[PathBuf]) -> Result<PathBuf> {
+    let mut files = product.session_files()?;
+    files.retain(|file| !before.contains(file));
+    files.pop().context("no new session")
+}
+
+// 001-144, 001-145
+#[tokio::test]
+async fn a_session_is_gone_on_with_by_its_id_the_beginning_of_it_or_its_file() -> Result<()> {
+    let (server, product) = obliging().await?;
+    product.run(&["-p", "one"]).await?.with_code(0);
+    product.run(&["-p", "another"]).await?.with_code(0);
+    let file = product.session_files()?.remove(0);
+    let id = id(&file)?;
+    let wanted = [
+        ("--session", id.as_str()),
+        ("--resume", &id),
+        ("-r", &id[..id.len() - 1]),
+        ("--session", text(&file)?),
+    ];
+    for (n, (flag, name)) in wanted.into_iter().enumerate() {
+        product.run(&[flag, name, "-p", "on"]).await?.with_code(0);
+        assert_eq!(last_said(&server)?.len(), n + 2, "{flag} {name}");
+        assert_eq!(last_said(&server)?[0], "one");
+    }
+    assert_eq!(product.session_files()?.len(), 2);
+    let none = product.run(&["--session", "nowhere", "-p", "on"]).await?.with_code(1);
+    assert!(
+        none.stderr.contains("nowhere") && none.stderr.contains("capstan session list"),
+        "{}",
+        none.stderr
+    );
+    let none = product.run(&["--session", "./no/such.jsonl", "-p", "on"]).await?.with_code(1);
+    assert!(
+        none.stderr.contains("no/such.jsonl") && none.stderr.contains("capstan session list"),
+        "{}",
+        none.stderr
+    );
+    // Both begin alike, for they were begun within the same days.
+    let many = product.run(&["--session", &id[..4], "-p", "on"]).await?.with_code(1);
+    assert!(many.stderr.contains("give more of the id"), "{}", many.stderr);
+    Ok(())
+}
+
+// 001-146: the directory
+#[tokio::test]
+async fn a_session_goes_on_in_its_own_directory_wherever_the_program_is_started() -> Result<()> {
+    let (server, product) = obliging().await?;
+    let elsewhere = product.beside("elsewhere");
+    std::fs::create_dir(&elsewhere)?;
+    product.run(&["--cwd", text(&elsewhere)?, "-p", "one"]).await?.with_code(0);
+    let file = product.session_files()?.remove(0);
+    assert_eq!(header(&file)?["cwd"], text(&elsewhere)?);
+    let id = id(&file)?;
+
+    // Started in the workspace, where there is no session to continue.
+    product.run(&["-c", "-p", "two"]).await?.with_code(1);
+    product.run(&["--resume", &id, "-p", "two"]).await?.with_code(0);
+    assert!(told(&server)?.contains(text(&elsewhere)?), "{}", told(&server)?);
+    // Another directory can be asked for, and is then the one.
+    product.run(&["--resume", &id, "--cwd", ".", "-p", "three"]).await?.with_code(0);
+    assert!(told(&server)?.contains(text(&product.workspace())?), "{}", told(&server)?);
+
+    std::fs::remove_dir(&elsewhere)?;
+    let asked = server.requests().len();
+    let gone = product.run(&["--resume", &id, "-p", "four"]).await?.with_code(1);
+    assert!(gone.stderr.contains(text(&elsewhere)?) && gone.stderr.contains("--cwd"), "{}", gone.stderr);
+    assert_eq!(server.requests().len(), asked);
+    product.run(&["--resume", &id, "--cwd", ".", "-p", "four"]).await?.with_code(0);
+    assert_eq!(last_said(&server)?, ["one", "two", "three", "four"]);
+    let nowhere = product.run(&["--cwd", "./nowhere", "-p", "x"]).await?.with_code(1);
+    assert!(nowhere.stderr.contains("--cwd ./nowhere"), "{}", nowhere.stderr);
+    Ok(())
+}
+
+// 001-145, 001-158
+#[tokio::test]
+async fn a_fork_goes_on_in_a_new_file_and_leaves_the_session_as_it_is() -> Result<()> {
+    let (server, product) = obliging().await?;
+    product.run(&["-p", "one"]).await?.with_code(0);
+    let files = product.session_files()?;
+    let before = std::fs::read(&files[0])?;
+    product.run(&["--fork", &id(&files[0])?, "-p", "two"]).await?.with_code(0);
+    assert_eq!(last_said(&server)?, ["one", "two"]);
+    assert_eq!(std::fs::read(&files[0])?, before);
+    let copy = new_file(&product, &files)?;
+    assert_eq!(header(&copy)?["parentSession"], text(&files[0])?);
+    assert_ne!(id(&copy)?, id(&files[0])?);
+
+    // In another directory it belongs to that one, where it is the last session then.
+    let elsewhere = product.beside("elsewhere");
+    std::fs::create_dir(&elsewhere)?;
+    let files = product.session_files()?;
+    product.run(&["--fork", text(&copy)?, "--cwd", text(&elsewhere)?, "-p", "three"]).await?.with_code(0);
+    assert_eq!(header(&new_file(&product, &files)?)?["cwd"], text(&elsewhere)?);
+    product.run(&["-c", "--cwd", text(&elsewhere)?, "-p", "four"]).await?.with_code(0);
+    assert_eq!(last_said(&server)?, ["one", "two", "three", "four"]);
+    Ok(())
+}
+
+// 001-144
+#[tokio::test]
+async fn sessions_can_be_kept_in_another_folder() -> Result<()> {
+    let (server, product) = obliging().await?;
+    let folder = product.beside("kept");
+    let kept = text(&folder)?;
+    product.run(&["--session-dir", kept, "-p", "one"]).await?.with_code(0);
+    assert!(product.session_files()?.is_empty());
+    product.run(&["-c", "-p", "two"]).await?.with_code(1);
+    product.run(&["--session-dir", kept, "-c", "-p", "two"]).await?.with_code(0);
+    assert_eq!(last_said(&server)?, ["one", "two"]);
+    Ok(())
+}
