@@ -4,6 +4,7 @@ mod commands;
 mod elsewhere;
 mod keys;
 mod shell;
+mod tree;
 
 use anyhow::{Context, Result};
 use capstan_provider::Answer;

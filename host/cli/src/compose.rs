@@ -119,6 +119,7 @@ pub(crate) async fn assemble(
     loop_config.thinking = setup.thinking.unwrap_or_default();
     loop_config.models = Some(models.clone());
     loop_config.session_memory = Some(facts);
+    loop_config.compaction = config.compaction;
     loop_config.observers = observers.clone();
     let mode = setup.permissions.or(config.permissions).unwrap_or(plan.default_mode);
     loop_config.permissions = Arc::new(Permits::new(mode, plan.person));

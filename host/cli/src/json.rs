@@ -46,7 +46,7 @@ const FLUSH: Duration = Duration::from_secs(2);
 #[async_trait]
 impl EventSink for Lines {
     async fn emit(&self, event: AgentEvent) {
-        // The end of the run stays the last line, as programs that read pi's events expect it.
+        // The end of the run stays the last line of it, as programs that read pi's events expect it; a compaction may follow.
         if matches!(event, AgentEvent::AgentEnd { .. }) {
             self.observers.flush(FLUSH).await;
             for extension in &self.extensions {

@@ -128,7 +128,9 @@ async fn a_strategy_that_goes_wrong_is_an_error_and_after_a_trap_it_is_left_out(
         let again = bad.compress(&talk(), &full()).await;
         if guest.id == "garbage" {
             failed(again)?;
+            assert!(!bad.is_left_out(), "it may do better next time");
         } else {
+            assert!(bad.is_left_out());
             assert!(error.message.contains("left out for the rest of this session"), "{error}");
             assert_eq!(again?, CompressAction::None, "said once, and not asked again");
         }
@@ -218,6 +220,13 @@ async fn of_several_strategies_the_configuration_chooses_one() -> Result<()> {
     product.configure(&format!("compressor = \"roles/tial\"\n{SMALL}"))?;
     let said = product.run(&["-p", "fourth", "--continue"]).await?.with_code(0).stderr;
     assert!(said.contains("\"roles/tial\"") && said.contains("built-in compaction"), "{said}");
+    // 001-156: what a strategy wrote is part of the session and stays in force without it.
+    let sent = Conversation::of(&server.requests()[3]).said();
+    assert_eq!(sent, ["(4 messages left out)", "third", "fourth"]);
+    let entries = product.session()?;
+    let compaction = entries.iter().find(|entry| entry["type"] == "compaction").context("no entry")?;
+    assert_eq!((&compaction["fromHook"], &compaction["messages"][0]["role"]), (&json!(true), &json!("user")));
+    assert_eq!(compaction["summary"], "[User]: (4 messages left out)");
     Ok(())
 }
 

@@ -152,3 +152,27 @@ async fn sessions_can_be_kept_in_another_folder() -> Result<()> {
     assert_eq!(last_said(&server)?, ["one", "two"]);
     Ok(())
 }
+
+// 001-146: model, thinking level and leaf. What the environment names is only what counts where nothing was chosen yet.
+#[tokio::test]
+async fn a_session_goes_on_with_its_own_model_and_thinking_level_unless_a_flag_says_otherwise() -> Result<()>
+{
+    let (server, product) = obliging().await?;
+    let (own, thinks) = (["--model", "openai/own"], ["--thinking", "low"]);
+    product.run(&[&own[..], &thinks, &["-p", "one"]].concat()).await?.with_code(0);
+    let id = id(&product.session_files()?[0])?;
+    let used = |n: usize| {
+        let body = server.requests()[n].body.clone();
+        (body["model"].clone(), body["reasoning_effort"].clone())
+    };
+    assert_eq!(used(0), ("own".into(), "low".into()));
+    product.run(&["--resume", &id, "-p", "two"]).await?.with_code(0);
+    assert_eq!(used(1), ("own".into(), "low".into()));
+    product.run(&["-c", "--model", "openai/other", "--thinking", "off", "-p", "three"]).await?.with_code(0);
+    assert_eq!(used(2), ("other".into(), Value::Null));
+    product.run(&["-c", "-p", "four"]).await?.with_code(0);
+    assert_eq!(used(3), ("other".into(), Value::Null), "the flags are on record");
+    product.run(&["-p", "anew"]).await?.with_code(0);
+    assert_eq!(used(4), ("test-model".into(), Value::Null));
+    Ok(())
+}

@@ -1,6 +1,6 @@
 //! Where the part of a conversation begins that stays as it is.
 
-use crate::compaction::estimate::tokens;
+use crate::compaction::estimate::{tokens, total};
 use crate::compaction::summary;
 use capstan_ports::Message;
 use std::sync::Arc;
@@ -42,10 +42,15 @@ pub(crate) fn cut_point(messages: &[Arc<Message>], carried: usize, keep: usize) 
     // Where only results follow, it is the answer that called for them: what came before it can go nevertheless.
     let after = (reached..messages.len()).find(|at| !is_result(&messages[*at]));
     let exact = after.unwrap_or_else(|| safe_cut(messages, reached)).max(carried);
+    let kept_from = |at: usize| total(&messages[at..]);
+    // One message that is much larger than what is to be kept goes itself, if something follows that can stand alone: a
+    // pasted file would otherwise stay until as much was said after it.
+    let is_large = kept_from(exact) > keep.saturating_mul(2);
+    let behind = (exact + 1..messages.len()).find(|at| is_large && !is_result(&messages[*at]));
+    let exact = behind.unwrap_or(exact);
     if begins_turn(&messages[exact]) {
         return exact;
     }
-    let kept_from = |at: usize| messages[at..].iter().map(|message| tokens(message)).sum::<usize>();
     let before = (carried + 1..exact).rev().find(|at| begins_turn(&messages[*at]));
     let next = (exact..messages.len()).find(|at| begins_turn(&messages[*at]));
     let near_before = before.filter(|at| kept_from(*at) <= keep.saturating_add(keep / 2));

@@ -1,5 +1,4 @@
 use super::*;
-use crate::compaction::estimate::total;
 use crate::compaction::talk_tests::{answers, asks, result, round, text, wants};
 use crate::scripted_tests::call;
 use proptest::prelude::*;
@@ -52,6 +51,17 @@ fn a_large_result_at_the_end_does_not_keep_everything_before_it() {
     let both = wants([call("x", "work", json!({})), call("y", "work", json!({}))]);
     let results = vec![both, result("x", text("x", 90)), result("y", text("y", 90))];
     assert_eq!(cut_point(&joined(vec![vec![asks("old", 50)], results]), 0, 100), 1);
+}
+
+#[test]
+fn a_large_message_is_not_kept_for_the_little_that_follows_it() {
+    let history = vec![asks("pasted", 5000), answers("a", 5), asks("q", 40), answers("b", 40)];
+    assert_eq!(cut_point(&history, 0, 100), 2, "from the next turn");
+    assert_eq!(cut_point(&history[..2], 0, 100), 1);
+    assert_eq!(cut_point(&history[..1], 0, 100), 0, "the last message stays");
+    let mut wrote = vec![asks("q", 10), wants([call("w", "write", json!({"content": text("c", 5000)}))])];
+    wrote.extend([result("w", "ok".into()), answers("done", 20)]);
+    assert_eq!(cut_point(&wrote, 0, 100), 3);
 }
 
 #[test]

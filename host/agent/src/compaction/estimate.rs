@@ -62,14 +62,15 @@ impl Tally {
     }
 }
 
-/// What the provider of a good answer counted, the answer included.
+/// What the provider of a good answer counted: the conversation up to it, and the answer itself.
 fn counted(message: &Message) -> Option<usize> {
     let Message::Assistant(answer) = message else { return None };
     let is_good = !matches!(answer.stop_reason, StopReason::Error | StopReason::Aborted);
     let Usage { input, output, cache_read, cache_write, total_tokens, .. } = answer.usage;
     let sum = input.saturating_add(output).saturating_add(cache_read).saturating_add(cache_write);
     let counted = if total_tokens > 0 { total_tokens } else { sum };
-    (is_good && counted > 0).then(|| usize::try_from(counted).unwrap_or(usize::MAX))
+    // Some servers count what they wrote and nothing else.
+    (is_good && counted > output).then(|| usize::try_from(counted).unwrap_or(usize::MAX))
 }
 
 #[cfg(test)]

@@ -38,6 +38,9 @@ fn what_the_provider_counted_counts_and_what_came_after_is_estimated() {
     let messages = vec![asks("a", 9000), counted_answer(StopReason::Stop, 500), asks("b", 10)];
     assert_eq!(Tally::default().count(&messages, 0), 510);
     assert_eq!(Tally::default().count(&messages[2..], 0), 10);
+    let half = Usage { output: 4, total_tokens: 4, ..Usage::default() };
+    let answer = AssistantMessage { usage: half, ..assistant(vec![], StopReason::Stop) };
+    assert_eq!(Tally::default().count(&[asks("a", 900), Arc::new(answer.into())], 0), 900);
     let sum = Usage { input: 3, output: 4, cache_read: 5, cache_write: 6, ..Usage::default() };
     let answer = AssistantMessage { usage: sum, ..assistant(vec![], StopReason::Stop) };
     assert_eq!(Tally::default().count(&[asks("a", 900), Arc::new(answer.into())], 0), 18);
@@ -54,7 +57,7 @@ fn failed_answers_and_answers_before_a_compaction_do_not_count_for_the_whole() {
 
 #[test]
 fn a_tally_that_goes_on_gives_what_a_new_one_would() {
-    let messages = vec![asks("a", 50), answers("b", 30), counted_answer(StopReason::Stop, 90), asks("c", 7)];
+    let messages = [asks("a", 50), answers("b", 30), counted_answer(StopReason::Stop, 90), asks("c", 7)];
     let mut tally = Tally::default();
     for upto in 0..=messages.len() {
         assert_eq!(tally.count(&messages[..upto], 0), Tally::default().count(&messages[..upto], 0));
