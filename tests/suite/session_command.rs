@@ -29,11 +29,11 @@ fn kept(product: &Product, text: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-fn text_of<'p>(path: &'p Path) -> Result<&'p str> {
+fn text_of(path: &Path) -> Result<&str> {
     path.to_str().context("the path is text")
 }
 
-// 001-137, 001-138: a session of pi goes on here; what was in it stays, byte for byte.
+// 001-137: a session of pi goes on here; what was in it stays, byte for byte.
 #[tokio::test]
 async fn a_session_of_pi_goes_on_and_keeps_every_byte_that_was_there() -> Result<()> {
     let server = ScriptedServer::play([Answer::text("It turns.")]).await?;
@@ -121,6 +121,7 @@ async fn show_prints_the_branch_or_the_way_to_an_entry() -> Result<()> {
     for expected in [
         "user  b1000001\n  What does src/wheel.rs do?",
         "assistant (claude-sonnet-4-5)  b1000002\n  I should read",
+        "  read {\"path\":\"src/wheel.rs\",\"limit\":40}\n",
         "read  b1000003\n  pub fn turn",
         "(image/png, 72 B)",
         "$ git status --short",

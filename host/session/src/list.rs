@@ -18,9 +18,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Of a longer file the middle is not looked at, and [`Listed::is_whole`] says so. Reading this much takes some ten
-/// milliseconds; without a limit one session of gigabytes would hold up the list of all.
-const MAX_READ_BYTES: u64 = 32 << 20;
+/// Of a longer file the middle is not looked at, and [`Listed::is_whole`] says so. Reading this much for the first time takes
+/// as long as reading hundreds of ordinary sessions; without a limit one of gigabytes would hold up the list of all.
+const MAX_READ_BYTES: u64 = 16 << 20;
 
 /// Characters of a first message that are kept. Nobody reads a longer one in a list, and people paste whole files.
 const MAX_FIRST_MESSAGE_CHARS: usize = 400;
@@ -234,6 +234,7 @@ fn read_ends(path: &Path, into: &mut Vec<u8>) -> io::Result<Option<usize>> {
     into.clear();
     let mut file = File::open(path)?;
     let len = file.metadata()?.len();
+    into.reserve(usize::try_from(len.min(MAX_READ_BYTES)).unwrap_or_default());
     if len <= MAX_READ_BYTES {
         file.take(MAX_READ_BYTES).read_to_end(into)?;
         return Ok(None);

@@ -61,9 +61,7 @@ yes
 Calls read:
 
 ````json
-{
-  \"path\": \"```\\n# user\"
-}
+{\"path\":\"```\\n# user\"}
 ````
 
 ## command of the user

@@ -71,6 +71,10 @@ fn piece(out: &mut String, piece: &Piece<'_>, length: Length) {
 fn indented(out: &mut String, text: &str, style: Style, max_lines: usize) {
     let mut lines = text.trim_end().lines();
     for line in lines.by_ref().take(max_lines) {
+        if line.is_empty() {
+            out.push('\n');
+            continue;
+        }
         out.push_str(&format!("  {style}{}{style:#}\n", screen::visible(line)));
     }
     let n_more = lines.count();

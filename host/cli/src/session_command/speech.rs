@@ -193,10 +193,13 @@ fn content<'e>(pieces: &'e [Content], text_as: impl Fn(&'e str) -> Piece<'e>) ->
 }
 
 fn arguments(call: &ToolCall) -> String {
-    match &call.malformed {
-        Some(text) => format!("{text}\n(no complete arguments; the call was not executed)"),
-        None => pretty(&call.arguments),
+    /// Longer ones are easier to read over several lines.
+    const MAX_LINE_CHARS: usize = 100;
+    if let Some(text) = &call.malformed {
+        return format!("{text}\n(no complete arguments; the call was not executed)");
     }
+    let on_one_line = call.arguments.to_string();
+    if on_one_line.chars().count() <= MAX_LINE_CHARS { on_one_line } else { pretty(&call.arguments) }
 }
 
 fn pretty(value: &serde_json::Value) -> String {
@@ -217,8 +220,11 @@ pub(crate) fn in_short(entry: &Entry) -> (String, String) {
         _ => {}
     }
     let Some(speech) = of(entry) else { return (entry.kind.type_name().to_owned(), String::new()) };
-    let first = speech.pieces.iter().find_map(in_one_line).unwrap_or_default();
-    (speech.title.into_owned(), first)
+    let is_remark = |piece: &&Piece<'_>| matches!(piece, Piece::Remark(_));
+    let said = speech.pieces.iter().filter(|piece| !is_remark(piece));
+    let text = said.chain(speech.pieces.iter().filter(is_remark)).find_map(in_one_line).unwrap_or_default();
+    let who = if speech.who == Who::Assistant { "assistant".into() } else { speech.title };
+    (who.into_owned(), text)
 }
 
 /// The beginning of a piece, if it has one to show.

@@ -44,11 +44,13 @@ fn line(out: &mut String, row: &Row<'_>) -> Result<()> {
     let indent = "  ".repeat(row.n_forks.min(MAX_INDENTS));
     write!(
         out,
-        "{mark} {indent}{DIM}{:8}{DIM:#} {style}{}{style:#} {}",
-        screen::visible(row.entry.id.as_str()),
-        screen::brief(&who, MAX_TEXT_CHARS),
-        screen::brief(&text, MAX_TEXT_CHARS)
+        "{mark} {indent}{DIM}{:8}{DIM:#} {style}{}{style:#}",
+        screen::brief(row.entry.id.as_str(), MAX_TEXT_CHARS),
+        screen::brief(&who, MAX_TEXT_CHARS)
     )?;
+    if !text.is_empty() {
+        write!(out, " {}", screen::brief(&text, MAX_TEXT_CHARS))?;
+    }
     if let Some(label) = row.label {
         write!(out, " {WARN}[{}]{WARN:#}", screen::brief(label, MAX_TEXT_CHARS))?;
     }
