@@ -196,7 +196,8 @@ impl Repl {
         if line.trim().is_empty() {
             return Ok(Next::Line);
         }
-        if let Some(typed) = shell::typed(line) {
+        // Lines from elsewhere than a keyboard may be anybody's, and nobody is asked before such a command.
+        if let Some(typed) = shell::typed(line).filter(|_| self.terminal.is_interactive()) {
             return self.run_typed(typed).await;
         }
         let commands = self.commands.current();

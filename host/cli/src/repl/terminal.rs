@@ -44,6 +44,8 @@ pub(crate) struct Terminal {
     has_text: Arc<AtomicBool>,
     history: Option<PathBuf>,
     interactive: bool,
+    /// A line is being read at the moment.
+    is_reading: Arc<AtomicBool>,
     /// The modes that the shell had set.
     modes: Option<Termios>,
     /// What is said while a line is being typed.
@@ -81,7 +83,8 @@ impl Terminal {
             })
             .context("the terminal cannot be used")?;
         let editor = Arc::new(Mutex::new(editor));
-        Ok(Self { editor, names, has_text, history, interactive, modes, notes })
+        let is_reading = Arc::default();
+        Ok(Self { editor, names, has_text, history, interactive, is_reading, modes, notes })
     }
 
     /// Says lines at any time: above the line that is being typed, if there is one.
@@ -101,9 +104,11 @@ impl Terminal {
         self.interactive
     }
 
-    /// Gives the terminal back as the shell had it, while a line is still being read. Reading cannot be called off.
+    /// Gives the terminal back as the shell had it, if a line is still being read. Reading cannot be called off.
     pub(super) fn restore(&self) {
-        let Some(modes) = &self.modes else { return };
+        let Some(modes) = self.modes.as_ref().filter(|_| self.is_reading.load(Ordering::Relaxed)) else {
+            return;
+        };
         // Ends the pasting mode that line editing has switched on.
         if let Err(reason) = screen::show("\u{1b}[?2004l\n") {
             tracing::debug!(%reason, "the screen cannot be written");
@@ -158,10 +163,13 @@ impl Terminal {
     }
 
     async fn read(&self, prompt: &str, draft: String) -> Result<Line> {
-        let (editor, text) = (self.editor.clone(), prompt.to_owned());
+        let (editor, text, is_reading) = (self.editor.clone(), prompt.to_owned(), self.is_reading.clone());
         let read = tokio::task::spawn_blocking(move || {
             let mut editor = editor.lock().unwrap_or_else(PoisonError::into_inner);
-            editor.readline_with_initial(text.as_str(), (&draft, ""))
+            is_reading.store(true, Ordering::Relaxed);
+            let read = editor.readline_with_initial(text.as_str(), (&draft, ""));
+            is_reading.store(false, Ordering::Relaxed);
+            read
         });
         match read.await.context("the terminal was lost")? {
             Ok(text) => Ok(Line::Text(text)),
