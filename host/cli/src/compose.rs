@@ -19,6 +19,7 @@ use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Access;
 use capstan_ports::{ModelCatalog, ProgramRunner, Tool};
 use capstan_session::Header;
+use capstan_session::header::folder_name;
 use capstan_storage::KeyValueFiles;
 use capstan_tools::{
     CommandRuntime, LocalCommands, LocalPrograms, LocalWorkspace, OutputFolder, builtin_tools, selected_tools,
@@ -109,7 +110,7 @@ pub(crate) async fn assemble(
     };
     let catalog = extensions(home, config, grants, setup, &mut loader).await?;
     let natives = roster::natives(home, config, programs)?;
-    let builtin = builtin(home, setup, commands.clone())?;
+    let builtin = builtin(home, setup, &plan.which, commands.clone())?;
     let trace = Arc::new(HookTrace::default());
     let kept = sessions::open(home, plan.which)?;
     let header = kept.header();
@@ -210,7 +211,12 @@ fn commands(home: &Home, config: &Config) -> LocalCommands {
 }
 
 /// The built-in tools.
-fn builtin(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Result<Vec<Arc<dyn Tool>>> {
+fn builtin(
+    home: &Home,
+    setup: &Setup,
+    which: &Which,
+    commands: Arc<dyn CommandRuntime>,
+) -> Result<Vec<Arc<dyn Tool>>> {
     let mut workspace = LocalWorkspace::open(&home.workspace)?;
     for directory in &setup.add_dir {
         workspace = workspace
@@ -222,8 +228,14 @@ fn builtin(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Res
     }
     // What would give a writer power over the host or over git later.
     let (project, git_hooks) = (home.project(), home.workspace.join(".git/hooks"));
-    for protected in [&home.config, &home.data, &home.cache, &home.sessions(), &project, &git_hooks] {
+    for protected in [&home.config, &home.data, &home.cache, &project, &git_hooks] {
         workspace = workspace.protecting(protected);
+    }
+    // Flags can put sessions anywhere, also into the working directory. Only their own folder is closed then: the one that
+    // was named may be the working directory itself.
+    workspace = workspace.protecting(home.sessions().join(folder_name(&home.workspace)));
+    if let Which::File(path) = which {
+        workspace = workspace.protecting(path);
     }
     let workspace = Arc::new(workspace);
     match &setup.tools {

@@ -6,7 +6,7 @@ use capstan_provider::scripted::server::ScriptedServer;
 use capstan_tests::conversation::Conversation;
 use capstan_tests::product;
 use capstan_tests::product::{Product, json_lines};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -77,6 +77,8 @@ async fn a_session_is_gone_on_with_by_its_id_the_beginning_of_it_or_its_file() -
         "{}",
         none.stderr
     );
+    let none = product.run(&["-r", "-p", "on"]).await?.with_code(1);
+    assert!(none.stderr.contains("capstan session list"), "a list needs a person: {}", none.stderr);
     // Both begin alike, for they were begun within the same days.
     let many = product.run(&["--session", &id[..4], "-p", "on"]).await?.with_code(1);
     assert!(many.stderr.contains("give more of the id"), "{}", many.stderr);
@@ -150,6 +152,40 @@ async fn sessions_can_be_kept_in_another_folder() -> Result<()> {
     product.run(&["-c", "-p", "two"]).await?.with_code(1);
     product.run(&["--session-dir", kept, "-c", "-p", "two"]).await?.with_code(0);
     assert_eq!(last_said(&server)?, ["one", "two"]);
+    Ok(())
+}
+
+// The model cannot rewrite what is on record, wherever that lies.
+#[tokio::test]
+async fn sessions_in_the_working_directory_are_closed_to_tools_and_nothing_else_is() -> Result<()> {
+    let server = ScriptedServer::start(Arc::new(|_, request| {
+        let conversation = Conversation::of(request);
+        let prompt = conversation.said().pop().unwrap_or_default();
+        match (prompt.strip_prefix("write "), conversation.results().is_empty()) {
+            (Some(path), true) => Answer::call("write", json!({"path": path, "content": "x"})),
+            _ => Answer::text("fine"),
+        }
+    }))
+    .await?;
+    let product = product!()?.with_openai(&server.base_url());
+    let here = ["--session-dir", ".", "--permissions", "workspace"];
+    product.run(&[&here[..], &["-p", "write free"]].concat()).await?.with_code(0);
+    assert!(product.workspace().join("free").exists(), "the working directory stays open");
+    let folder =
+        std::fs::read_dir(product.workspace())?.filter_map(Result::ok).find(|entry| entry.path().is_dir());
+    let folder = folder.context("no folder of sessions")?.path();
+    let session = std::fs::read_dir(&folder)?.next().context("no session")??.path();
+    let own = product.workspace().join("own.jsonl");
+    std::fs::copy(&session, &own)?;
+    let prompt = format!("write {}", text(&folder)?.to_owned() + "/new");
+    product.run(&[&here[..], &["-p", &prompt]].concat()).await?.with_code(0);
+    assert!(!folder.join("new").exists());
+    let before = std::fs::read_to_string(&own)?;
+    product
+        .run(&["--session", "./own.jsonl", "--permissions", "workspace", "-p", "write own.jsonl"])
+        .await?
+        .with_code(0);
+    assert!(std::fs::read_to_string(&own)?.starts_with(&before), "only added to");
     Ok(())
 }
 
