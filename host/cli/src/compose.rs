@@ -119,6 +119,8 @@ pub(crate) async fn assemble(
     let mut loop_config = AgentLoopConfig::new(model.clone());
     loop_config.thinking = setup.thinking.unwrap_or_default();
     loop_config.models = Some(models.clone());
+    // What was named for this run counts; what is only configured gives way to what the session was continued with.
+    loop_config.chosen.model = setup.model.is_some();
     loop_config.session_memory = Some(facts);
     loop_config.compaction = config.compaction;
     loop_config.observers = observers.clone();
@@ -151,6 +153,8 @@ pub(crate) async fn assemble(
         notices.iter().for_each(|notice| warn(notice));
     }
     let session = opened.session;
+    session.notices().iter().for_each(|notice| warn(&notice.to_string()));
+    let model = session.model();
     let sessions = Sessions::new(home, kept, session.clone(), live.clone());
     Ok(Composed {
         session,

@@ -228,6 +228,9 @@ impl Sessions {
 
     async fn go_on_with(&self, next: Kept) -> Result<()> {
         self.session.switch(next.log()).await?;
+        for notice in self.session.notices() {
+            screen::note(&format!("capstan: {}", screen::visible(&notice.to_string())));
+        }
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = next;
         self.live.rebind()
     }
