@@ -9,7 +9,7 @@ use crate::loader::Loader;
 use crate::model::ConfiguredModels;
 use crate::permit::{Permits, Person};
 use crate::prompts::Prompts;
-use crate::sessions::{self, Sessions, Which};
+use crate::sessions::{self, Kept, Sessions, Which};
 use crate::{model, print, roster, screen, secrets, usage};
 use anyhow::{Context, Result};
 use capstan_agent::trace::HookTrace;
@@ -17,7 +17,7 @@ use capstan_agent::{AgentLoopConfig, AgentSession, Observers, RetryEvent, Sessio
 use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Access;
-use capstan_ports::{ModelCatalog, ProgramRunner, Tool};
+use capstan_ports::{Model, ModelCatalog, ProgramRunner, Tool};
 use capstan_session::Header;
 use capstan_session::header::folder_name;
 use capstan_storage::KeyValueFiles;
@@ -95,7 +95,17 @@ pub(crate) async fn assemble(
     grants: &Grants,
     commands: Arc<dyn CommandRuntime>,
 ) -> Result<Composed> {
-    let model = model::choose(setup, config)?;
+    let models: Arc<dyn ModelCatalog> = Arc::new(ConfiguredModels::new(config));
+    // A new session is made only when everything else is in order.
+    let going_on = match plan.which {
+        Which::Last | Which::File(_) => Some(sessions::open(home, plan.which.clone())?),
+        Which::New | Which::CopyOf(_) | Which::Unkept => None,
+    };
+    let own = going_on.as_ref().filter(|_| setup.model.is_none()).map(|kept| own_model(kept, &*models));
+    let model = match own.transpose()?.flatten() {
+        Some(model) => model,
+        None => model::choose(setup, config)?,
+    };
     let programs: Arc<dyn ProgramRunner> = Arc::new(LocalPrograms::new());
     let (facts, observers) = (Arc::new(SessionFacts::default()), Arc::new(Observers::default()));
     let mut loader = plan.loader;
@@ -112,15 +122,18 @@ pub(crate) async fn assemble(
     let natives = roster::natives(home, config, programs)?;
     let builtin = builtin(home, setup, &plan.which, commands.clone())?;
     let trace = Arc::new(HookTrace::default());
-    let kept = sessions::open(home, plan.which)?;
+    let kept = match going_on {
+        Some(kept) => kept,
+        None => sessions::open(home, plan.which)?,
+    };
     let header = kept.header();
-    let models: Arc<dyn ModelCatalog> = Arc::new(ConfiguredModels::new(config));
 
     let mut loop_config = AgentLoopConfig::new(model.clone());
     loop_config.thinking = setup.thinking.unwrap_or_default();
     loop_config.models = Some(models.clone());
     // What was named for this run counts; what is only configured gives way to what the session was continued with.
     loop_config.chosen.model = setup.model.is_some();
+    loop_config.chosen.thinking = setup.thinking.is_some();
     loop_config.session_memory = Some(facts);
     loop_config.compaction = config.compaction;
     loop_config.observers = observers.clone();
@@ -154,7 +167,6 @@ pub(crate) async fn assemble(
     }
     let session = opened.session;
     session.notices().iter().for_each(|notice| warn(&notice.to_string()));
-    let model = session.model();
     let sessions = Sessions::new(home, kept, session.clone(), live.clone());
     Ok(Composed {
         session,
@@ -169,6 +181,13 @@ pub(crate) async fn assemble(
         trace,
         prompts,
     })
+}
+
+/// The model that a session was last continued with, if it is still there. Then none needs to be configured.
+fn own_model(kept: &Kept, models: &dyn ModelCatalog) -> Result<Option<Arc<dyn Model>>> {
+    let Some(own) = kept.log().context()?.model else { return Ok(None) };
+    // That it is not, and why, is told when the session is opened with another one.
+    Ok(models.find(&own.provider, &own.model_id).ok())
 }
 
 /// Extensions in force, with a line on stderr about each that is not.

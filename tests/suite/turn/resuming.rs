@@ -210,5 +210,10 @@ async fn a_session_goes_on_with_its_own_model_and_thinking_level_unless_a_flag_s
     assert_eq!(used(3), ("other".into(), Value::Null), "the flags are on record");
     product.run(&["-p", "anew"]).await?.with_code(0);
     assert_eq!(used(4), ("test-model".into(), Value::Null));
+    // A session that names its model needs none to be configured.
+    let product = product.with("CAPSTAN_MODEL", "");
+    product.run(&["-p", "nobody"]).await?.with_code(1);
+    product.run(&["--resume", &id, "-p", "five"]).await?.with_code(0);
+    assert_eq!(used(5), ("other".into(), Value::Null));
     Ok(())
 }
