@@ -66,7 +66,13 @@ pub(crate) fn open(home: &Home, which: Which) -> Result<Kept> {
     let root = home.sessions();
     match which {
         Which::Unkept => Ok(Kept::Memory(Arc::new(MemorySession::new(&home.workspace)))),
-        Which::New => Ok(Kept::File(Arc::new(SessionFile::create(&root, &home.workspace)?))),
+        Which::New => {
+            // Without a place to keep it nobody's conversation is begun, unless that is what was asked for.
+            let session = SessionFile::create(&root, &home.workspace).context(
+                "no session can be kept, so nothing was run; `--no-session` runs without keeping anything",
+            )?;
+            Ok(Kept::File(Arc::new(session)))
+        }
         Which::Last => {
             let search = capstan_session::latest_in(&root, &home.workspace);
             for skipped in &search.skipped {
