@@ -7,4 +7,18 @@
 
 pub mod error;
 
+pub mod json_plan_parser;
+pub mod plan;
+pub mod plan_fallback;
+pub mod plan_record;
+pub mod task;
+pub mod task_turns;
+
+pub use capstan_ports::PlanParser;
 pub use error::AgentError;
+pub use json_plan_parser::JsonPlanParser;
+pub use plan::{ChatResponse, Plan, PlanError, PlanOutcome, Step, StepState, StepStatus};
+pub use plan_fallback::FallbackPlanParser;
+pub use plan_record::{PlanRecord, StatusRecord, StepRecord};
+pub use task::{PlanObserver, TaskAgent};
+pub use task_turns::Turns;
