@@ -7,7 +7,9 @@
 //!
 //! Reading order: [`run`] (the loop), `asking`, `request`, [`compaction`] and `answer` (one model call), `execute` and
 //! `preflight` (tool calls), `ending`, [`hooks`] with `stages` and `gate`, [`transcript`] (repair), then what wraps the
-//! loop: [`agent`], [`session`] and [`bundle`], and what joins a session: [`extension`] and [`extension_runtime`].
+//! loop: [`agent`], [`session`], [`bundle`] and [`turn`], and what joins a session: [`extension`] and [`extension_runtime`].
+
+#![deny(missing_docs)]
 
 pub mod run;
 
@@ -53,6 +55,7 @@ pub mod rtk;
 pub mod session;
 pub mod session_memory;
 pub mod state;
+pub mod turn;
 
 pub mod config;
 pub mod error;
@@ -83,6 +86,7 @@ pub use session::{AgentSession, NavigateOptions, Navigated, RestoreNotice};
 pub use session_memory::SessionFacts;
 pub use state::AgentState;
 pub use transcript::{DeferredCall, deferred_calls, repair};
+pub use turn::run_agent_turn;
 pub use typed::TypedTool;
 
 #[cfg(test)]

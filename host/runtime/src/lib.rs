@@ -5,7 +5,15 @@
 
 #![deny(missing_docs)]
 
+pub mod builder;
+pub mod bundle;
+pub mod config;
+pub mod cost;
 pub mod error;
+pub mod role;
+pub mod session;
+mod session_history;
+mod session_tools;
 
 pub mod json_plan_parser;
 pub mod plan;
@@ -14,11 +22,17 @@ pub mod plan_record;
 pub mod task;
 pub mod task_turns;
 
+pub use builder::AgentBuilder;
+pub use bundle::RuntimeBundle;
 pub use capstan_ports::PlanParser;
+pub use config::{AgentConfig, Clock, CompactConfig, SystemClock};
+pub use cost::CostTracker;
 pub use error::AgentError;
 pub use json_plan_parser::JsonPlanParser;
-pub use plan::{ChatResponse, Plan, PlanError, PlanOutcome, Step, StepState, StepStatus};
+pub use plan::{Plan, PlanError, PlanOutcome, Step, StepState, StepStatus};
 pub use plan_fallback::FallbackPlanParser;
 pub use plan_record::{PlanRecord, StatusRecord, StepRecord};
+pub use role::Agent;
+pub use session::{AgentSession, ChatResponse};
 pub use task::{PlanObserver, TaskAgent};
 pub use task_turns::Turns;

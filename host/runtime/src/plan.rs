@@ -4,13 +4,11 @@
 //! Steps stand in one row on purpose: there are no dependencies between them and no groups that run side by side (004-090).
 
 use crate::error::AgentError;
-use capstan_ports::{AssistantMessage, Failure, FailureKind, PlanStepStatus};
+use crate::session::ChatResponse;
+use capstan_ports::{Failure, FailureKind, PlanStepStatus};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use uuid::Uuid;
-
-/// What a model answered in the end: the seed's name for it.
-pub type ChatResponse = AssistantMessage;
 
 /// Where a step is. It goes from pending over running to one of the other three, or from pending straight to skipped, and
 /// never back: whoever wants to try again makes a new plan, see [`Plan::retry`].

@@ -2,7 +2,8 @@
 //! such.
 
 use crate::error::AgentError;
-use crate::plan::{ChatResponse, Plan, Step, StepStatus};
+use crate::plan::{Plan, Step, StepStatus};
+use crate::session::ChatResponse;
 use capstan_ports::Content;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,7 @@
-use super::{ChatResponse, Plan, PlanError, PlanOutcome, StepState, StepStatus};
+use super::{Plan, PlanError, PlanOutcome, StepState, StepStatus};
 use crate::error::AgentError;
 use crate::plan_record::{PlanRecord, StatusRecord};
+use crate::session::ChatResponse;
 use capstan_ports::{Content, PlanStepStatus};
 
 fn answer(text: &str) -> ChatResponse {

@@ -2,6 +2,7 @@
 
 use crate::error::AgentError;
 use crate::plan::{Plan, PlanError, PlanOutcome, Step, StepState, StepStatus};
+use crate::session::AgentSession;
 use crate::task_turns::Turns;
 use async_trait::async_trait;
 use capstan_ports::{PlanParseError, PlanParser};
@@ -41,12 +42,20 @@ impl<F: FnMut(&Plan, &Step) + Send + Sync> PlanObserver for F {
 /// A parser has to be named; none is used by itself (004-103):
 ///
 /// ```compile_fail
-/// # fn session() -> capstan_agent::AgentSession { unreachable!() }
-/// let task = capstan_runtime::TaskAgent::new(session());
+/// # fn task(session: capstan_runtime::AgentSession) {
+/// let task = capstan_runtime::TaskAgent::new(session);
+/// # }
+/// ```
+///
+/// ```
+/// # fn task(session: capstan_runtime::AgentSession) {
+/// use capstan_runtime::{JsonPlanParser, TaskAgent};
+/// let task = TaskAgent::new(session, std::sync::Arc::new(JsonPlanParser));
+/// # }
 /// ```
 ///
 /// [`HookStage::PlanStep`]: capstan_ports::HookStage::PlanStep
-pub struct TaskAgent<T> {
+pub struct TaskAgent<T = AgentSession> {
     turns: T,
     parser: Arc<dyn PlanParser>,
     format: Option<String>,

@@ -1,7 +1,8 @@
 use super::TaskAgent;
 use crate::error::AgentError;
 use crate::json_plan_parser::JsonPlanParser;
-use crate::plan::{ChatResponse, Plan, PlanOutcome, Step, StepState, StepStatus};
+use crate::plan::{Plan, PlanOutcome, Step, StepState, StepStatus};
+use crate::session::ChatResponse;
 use crate::task_turns::Turns;
 use async_trait::async_trait;
 use capstan_ports::{Content, ModelError, ModelErrorKind, PlanParseError, PlanParser, PlanStepStatus};

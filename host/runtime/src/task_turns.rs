@@ -1,7 +1,7 @@
 //! What a plan is carried out with: something that runs one turn after another in one conversation.
 
 use crate::error::AgentError;
-use crate::plan::ChatResponse;
+use crate::session::{AgentSession, ChatResponse};
 use async_trait::async_trait;
 use capstan_ports::PlanStepStatus;
 use std::time::Duration;
@@ -19,6 +19,17 @@ pub trait Turns: Send + Sync {
 
     /// Tells the session's hooks that a step of a plan changed its status; steps count from 0.
     async fn plan_step(&mut self, index: u32, status: &PlanStepStatus);
+}
+
+#[async_trait]
+impl Turns for AgentSession {
+    async fn submit(&mut self, text: &str, cancel: &CancellationToken) -> Result<ChatResponse, AgentError> {
+        self.submit_turn_until(text, cancel).await
+    }
+
+    async fn plan_step(&mut self, index: u32, status: &PlanStepStatus) {
+        self.tell_plan_step(index as usize, status).await;
+    }
 }
 
 /// How often a run that is to end is told so: it may not have begun when it was told first.
@@ -42,7 +53,7 @@ impl Turns for capstan_agent::AgentSession {
                 }
             },
         };
-        let answer = answered.map_err(of_agent)?;
+        let answer = answered?;
         let put_off = self
             .deferred()
             .into_iter()
@@ -58,18 +69,5 @@ impl Turns for capstan_agent::AgentSession {
 
     async fn plan_step(&mut self, index: u32, status: &PlanStepStatus) {
         self.tell_plan_step(index, status).await;
-    }
-}
-
-fn of_agent(error: capstan_agent::AgentError) -> AgentError {
-    use capstan_agent::AgentError as Run;
-    match error {
-        Run::Model(error) => AgentError::Llm(error),
-        Run::Memory(error) => AgentError::Memory(error),
-        Run::HookAborted { reason, .. } => AgentError::HookBlocked(reason),
-        error @ (Run::ToolLoopExceeded { .. } | Run::RepeatedFailure { .. }) => {
-            AgentError::LimitExceeded(error.to_string())
-        }
-        error => AgentError::Other(error.to_string()),
     }
 }
