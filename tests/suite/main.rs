@@ -19,6 +19,7 @@ mod limits;
 mod load;
 mod native_hooks;
 mod network;
+mod planning;
 mod prompts;
 mod reload;
 mod roles;

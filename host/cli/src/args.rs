@@ -1,6 +1,7 @@
 //! The command line.
 
 mod authors;
+mod plan;
 mod session;
 mod sessions;
 
@@ -8,6 +9,7 @@ pub(crate) use authors::{ExtensionKind, Language, NewOptions, RunOptions, TestOp
 use capstan_policy::PermissionMode;
 use capstan_ports::ThinkingLevel;
 use clap::{Parser, Subcommand, ValueEnum};
+pub(crate) use plan::PlanOptions;
 pub(crate) use session::SessionFlags;
 pub(crate) use sessions::{ExportFormat, ExportOptions, SessionCommand, ShowOptions};
 use std::path::PathBuf;
@@ -128,6 +130,8 @@ pub(crate) enum Command {
     /// Sessions that were kept: what there is, what was said, copies for reading elsewhere
     #[command(subcommand)]
     Session(SessionCommand),
+    /// Make a plan for a goal, show it, and carry it out step by step
+    Plan(Box<PlanOptions>),
     /// Check the installation and say what is wrong
     Doctor,
     /// Run the whole machine once on a scripted model: no account, no key

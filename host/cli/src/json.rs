@@ -2,9 +2,10 @@
 //! what extensions report, and before the last line `extension_usage` for what each of them used.
 
 use crate::args::Args;
+use crate::compose::{self, Composed};
 use crate::explain::Explanations;
 use crate::start::Start;
-use crate::{compose, print, screen};
+use crate::{print, screen};
 use anyhow::Result;
 use async_trait::async_trait;
 use capstan_agent::Observers;
@@ -23,16 +24,22 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let Start { home, which } = Start::of(&args.session)?;
     let composed = compose::session(&home, &args.setup, print::plan(which)).await?;
     let prompt = composed.live.commands().current().expand(prompt)?;
-    screen::json(&composed.header.to_line()?)?;
     let explanations = Explanations::of(&home, &composed);
-    let observers = composed.session.agent().observers();
-    observers.add(Arc::new(ExtensionLines));
-    let lines = Lines { extensions: composed.catalog.active.clone(), observers };
-    composed.session.agent().subscribe(Arc::new(lines));
+    follow(&composed)?;
     let turn = print::turn(&composed.session, prompt).await;
     let turn = print::kept(&explanations, turn)?;
     composed.finish(&home).await;
     Ok(turn.exit_code())
+}
+
+/// Writes the first line of the session's file, and from now on a line for each of its events.
+pub(crate) fn follow(composed: &Composed) -> Result<()> {
+    screen::json(&composed.header.to_line()?)?;
+    let observers = composed.session.agent().observers();
+    observers.add(Arc::new(ExtensionLines));
+    let lines = Lines { extensions: composed.catalog.active.clone(), observers };
+    composed.session.agent().subscribe(Arc::new(lines));
+    Ok(())
 }
 
 struct Lines {
@@ -71,7 +78,8 @@ impl ObserverPort for ExtensionLines {
     }
 }
 
-fn line(event: &impl Serialize) {
+/// Writes one line.
+pub(crate) fn line(event: &impl Serialize) {
     let text = match serde_json::to_string(event) {
         Ok(text) => text,
         Err(reason) => json!({"type": "error", "message": reason.to_string()}).to_string(),

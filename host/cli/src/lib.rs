@@ -31,6 +31,7 @@ mod lock;
 mod log;
 mod model;
 mod permit;
+mod plan;
 mod print;
 mod project;
 mod prompts;
@@ -108,6 +109,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         // Done before there was a runtime.
         Some(Command::CompileWorker) => Ok(ExitCode::SUCCESS),
         Some(Command::Doctor) => doctor::run().await,
+        Some(Command::Plan(options)) => plan::run(*options).await,
         Some(Command::Demo(options)) => demo::run(options).await,
         None => match (&args.print, args.mode) {
             (Some(_), Mode::Text) => print::run(args).await,
