@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 const TWO_STEPS: &str = r#"Here it is: {"steps": [{"description": "look"}, {"description": "act"}]}"#;
 
-async fn product(answers: impl IntoIterator<Item = Answer>) -> Result<(ScriptedServer, Product)> {
+async fn playing(answers: impl IntoIterator<Item = Answer>) -> Result<(ScriptedServer, Product)> {
     let server = ScriptedServer::play(answers).await?;
     let product = product!()?.with_openai(&server.base_url());
     Ok((server, product))
@@ -41,7 +41,7 @@ fn of_type<'a>(lines: &'a [Value], kind: &str) -> Vec<&'a Value> {
 #[tokio::test]
 async fn a_goal_is_planned_and_carried_out_in_one_session() -> Result<()> {
     let (server, product) =
-        product([Answer::text(TWO_STEPS), Answer::text("I looked."), Answer::text("I acted.")]).await?;
+        playing([Answer::text(TWO_STEPS), Answer::text("I looked."), Answer::text("I acted.")]).await?;
     let finished = product.run(&["plan", "tidy up", "--yes", "--parser", "json"]).await?.with_code(0);
     assert_eq!(finished.stdout, "I looked.\nI acted.\n", "answers are the data");
     for shown in
@@ -78,7 +78,7 @@ async fn a_goal_is_planned_and_carried_out_in_one_session() -> Result<()> {
 async fn a_component_reads_the_plan() -> Result<()> {
     let list = "The steps:\n\n- look\n- act\n";
     let answers = [Answer::text(list), Answer::text("I looked."), Answer::text("I acted.")];
-    let (server, product) = product(answers.clone()).await?;
+    let (server, product) = playing(answers.clone()).await?;
     crate::roles::install_roles(&product).await?;
     let finished = product.run(&["plan", "tidy up", "--yes", "--parser", "roles/list"]).await?.with_code(0);
     assert_eq!(finished.stdout, "I looked.\nI acted.\n");
@@ -87,7 +87,7 @@ async fn a_component_reads_the_plan() -> Result<()> {
     assert_eq!(said[1..], ["look", "act"]);
 
     // Named in the configuration, after one that does not understand it, and with a format of the user's words.
-    let (server, other) = self::product(answers).await?;
+    let (server, other) = playing(answers).await?;
     crate::roles::install_roles(&other).await?;
     other.configure("plan_parser = [\"json\", \"roles/list\"]\n")?;
     other.run(&["plan", "tidy up", "--yes", "--format", "a list with dashes"]).await?.with_code(0);
@@ -99,7 +99,7 @@ async fn a_component_reads_the_plan() -> Result<()> {
 
 #[tokio::test]
 async fn a_parser_that_is_not_there_is_wrong_usage_and_the_others_are_named() -> Result<()> {
-    let (server, product) = product([]).await?;
+    let (server, product) = playing([]).await?;
     crate::roles::install_roles(&product).await?;
     for (name, said) in [
         ("yaml", "there is no plan parser `yaml`; there is json, roles/list, roles/surroundings"),
@@ -118,15 +118,17 @@ async fn a_parser_that_is_not_there_is_wrong_usage_and_the_others_are_named() ->
 // 004-089, 004-122: a component's hook
 #[tokio::test]
 async fn hooks_of_extensions_are_told_of_each_step() -> Result<()> {
-    let failing = Answer::error(capstan_ports::ModelErrorKind::Invalid, "no such thing");
-    let (_server, product) = product([Answer::text(TWO_STEPS), Answer::text("I looked."), failing]).await?;
+    let failing = Answer::error(capstan_ports::ModelErrorKind::InvalidRequest, "no such thing");
+    let (_server, product) = playing([Answer::text(TWO_STEPS), Answer::text("I looked."), failing]).await?;
     product.install_bytes("stages.wasm", &std::fs::read(built_guest("stages")?)?)?;
     product.run(&["ext", "allow", "stages", "--yes"]).await?.with_code(0);
-    let finished = product.run(&["-v", "plan", "tidy up", "--yes"]).await?.with_code(1);
+    let finished = product.run(&["plan", "tidy up", "--yes", "-v"]).await?.with_code(1);
     let told: Vec<_> = finished.stderr.lines().filter(|line| line.contains("plan-step: ")).collect();
     assert_eq!(told.len(), 4, "{}", finished.stderr);
-    for (line, part) in told.iter().zip(["0 Running", "0 Completed", "1 Running", "1 Failed"]) {
-        assert!(line.contains(part), "{part}: {line}");
+    for (line, (step, status)) in
+        told.iter().zip([(0, "Running"), (0, "Completed"), (1, "Running"), (1, "Failed")])
+    {
+        assert!(line.contains(&format!("plan-step: {step} ")) && line.contains(status), "{status}: {line}");
     }
     Ok(())
 }
@@ -134,7 +136,7 @@ async fn hooks_of_extensions_are_told_of_each_step() -> Result<()> {
 #[tokio::test]
 async fn programs_read_every_change_as_a_line() -> Result<()> {
     let (_server, product) =
-        product([Answer::text(TWO_STEPS), Answer::text("I looked."), Answer::text("I acted.")]).await?;
+        playing([Answer::text(TWO_STEPS), Answer::text("I looked."), Answer::text("I acted.")]).await?;
     let finished = product.run(&["plan", "tidy up", "--yes", "--mode", "json"]).await?.with_code(0);
     let lines = finished.json_lines()?;
     assert_eq!(lines[0]["type"], "session");
@@ -165,7 +167,7 @@ async fn nothing_is_changed_before_the_plan_is_agreed_to() -> Result<()> {
     let write = |name: &str| Answer::call("write", json!({"path": name, "content": "x"}));
     let one = r#"{"steps": [{"description": "write it"}]}"#;
     let (server, product) =
-        product([write("early"), Answer::text(one), write("late"), Answer::text("written")]).await?;
+        playing([write("early"), Answer::text(one), write("late"), Answer::text("written")]).await?;
     product.run(&["plan", "tidy up", "--yes", "--permissions", "all"]).await?.with_code(0);
     assert!(!product.workspace().join("early").exists());
     assert!(product.workspace().join("late").exists(), "what was agreed to is done");

@@ -1,6 +1,6 @@
 //! Texts that are no plan, and parsers that go wrong: said, ended with 1, and nothing lost.
 
-use super::{entries, of_type, product};
+use super::{entries, of_type, playing};
 use crate::roles::bad_guests;
 use anyhow::Result;
 use capstan_provider::Answer;
@@ -15,7 +15,7 @@ async fn what_is_no_plan_is_said_and_stays_in_the_session() -> Result<()> {
         (r#"{"steps": []}"#.to_owned(), "it has no steps"),
         (format!(r#"{{"steps":[{many}]}}"#), "more than 1000 steps"),
     ] {
-        let (server, product) = product([Answer::text(&text)]).await?;
+        let (server, product) = playing([Answer::text(&text)]).await?;
         let finished = product.run(&["plan", "tidy up", "--yes"]).await?.with_code(1);
         assert!(finished.stderr.contains(said), "{said}: {}", finished.stderr);
         assert!(finished.stderr.contains("capstan session show"), "{}", finished.stderr);
@@ -33,7 +33,7 @@ async fn what_is_no_plan_is_said_and_stays_in_the_session() -> Result<()> {
 async fn a_parser_that_traps_loops_or_grows_is_an_error_that_names_it() -> Result<()> {
     for (said, guest) in bad_guests(|guest, body| guest.plan_parser("bad", body)) {
         let name = format!("{}/bad", guest.id);
-        let (server, product) = product([Answer::text("- look"), Answer::text("still here")]).await?;
+        let (server, product) = playing([Answer::text("- look"), Answer::text("still here")]).await?;
         product.install(&guest)?;
         let finished = product
             .run(&["plan", "tidy up", "--yes", "--mode", "json", "--parser", &name])
@@ -51,7 +51,7 @@ async fn a_parser_that_traps_loops_or_grows_is_an_error_that_names_it() -> Resul
 
 #[tokio::test]
 async fn a_plan_needs_a_goal_or_a_session_and_somebody_who_agrees() -> Result<()> {
-    let (server, product) = product([]).await?;
+    let (server, product) = playing([]).await?;
     for (arguments, said) in [
         (&["plan"][..], "say what is to be reached"),
         (&["plan", " ", "--yes"], "say what is to be reached"),

@@ -1,6 +1,6 @@
 //! Plans that were not finished, and what becomes of them in another process.
 
-use super::{TWO_STEPS, entries, of_type, product, said};
+use super::{TWO_STEPS, entries, of_type, playing, said};
 use anyhow::{Context, Result};
 use capstan_ports::ModelErrorKind;
 use capstan_provider::Answer;
@@ -15,7 +15,7 @@ use std::time::Instant;
 #[tokio::test]
 async fn a_plan_can_be_looked_at_first_and_carried_out_later() -> Result<()> {
     let (server, product) =
-        product([Answer::text(TWO_STEPS), Answer::text("I looked."), Answer::text("I acted.")]).await?;
+        playing([Answer::text(TWO_STEPS), Answer::text("I looked."), Answer::text("I acted.")]).await?;
     let shown = product.run(&["plan", "tidy up", "--dry-run"]).await?.with_code(0);
     assert!(shown.stdout.contains("1. look") && shown.stdout.contains("2. act"), "{}", shown.stdout);
     assert!(shown.stderr.contains("go on with: capstan plan --session "), "{}", shown.stderr);
@@ -35,10 +35,10 @@ async fn a_plan_can_be_looked_at_first_and_carried_out_later() -> Result<()> {
 #[tokio::test]
 async fn a_failed_plan_goes_on_with_the_step_that_failed() -> Result<()> {
     let three = r#"{"steps": [{"description": "look"}, {"description": "act"}, {"description": "check"}]}"#;
-    let (server, product) = product([
+    let (server, product) = playing([
         Answer::text(three),
         Answer::text("I looked."),
-        Answer::error(ModelErrorKind::Invalid, "no such thing"),
+        Answer::error(ModelErrorKind::InvalidRequest, "no such thing"),
         Answer::text("I acted."),
         Answer::text("I checked."),
     ])
@@ -67,13 +67,13 @@ async fn a_failed_plan_goes_on_with_the_step_that_failed() -> Result<()> {
 
 /// A plan whose second step runs a command that takes long, the first time.
 async fn slow() -> Result<ScriptedServer> {
-    ScriptedServer::start(Arc::new(|n, _| match n {
+    Ok(ScriptedServer::start(Arc::new(|n, _| match n {
         0 => Answer::text(TWO_STEPS),
         1 => Answer::text("I looked."),
         2 => Answer::call("bash", json!({"command": "touch started; sleep 60"})),
         _ => Answer::text("I acted."),
     }))
-    .await
+    .await?)
 }
 
 const GO: [&str; 5] = ["plan", "tidy up", "--yes", "--permissions", "all"];
@@ -126,7 +126,7 @@ async fn a_plan_whose_process_was_killed_goes_on() -> Result<()> {
 #[tokio::test]
 async fn a_plan_that_was_not_kept_leaves_nothing() -> Result<()> {
     let (_server, product) =
-        product([Answer::text(TWO_STEPS), Answer::text("I looked."), Answer::text("I acted.")]).await?;
+        playing([Answer::text(TWO_STEPS), Answer::text("I looked."), Answer::text("I acted.")]).await?;
     let finished = product.run(&["plan", "tidy up", "--yes", "--no-session"]).await?.with_code(0);
     assert_eq!(finished.stdout, "I looked.\nI acted.\n");
     assert!(product.session_files()?.is_empty());

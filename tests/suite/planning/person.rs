@@ -1,6 +1,6 @@
 //! A person who reads the plan and decides.
 
-use super::{TWO_STEPS, entries, product};
+use super::{TWO_STEPS, entries, playing};
 use anyhow::Result;
 use capstan_provider::Answer;
 use capstan_tests::terminal::{Key, Terminal};
@@ -11,7 +11,7 @@ const QUESTION: &str = "Carry this out? [y/N] ";
 #[tokio::test]
 async fn a_person_sees_the_plan_and_agrees() -> Result<()> {
     let (_server, product) =
-        product([Answer::text(TWO_STEPS), Answer::text("I looked."), Answer::text("I acted.")]).await?;
+        playing([Answer::text(TWO_STEPS), Answer::text("I looked."), Answer::text("I acted.")]).await?;
     let mut terminal = Terminal::start(&product, &["plan", "tidy up"])?;
     let shown = terminal.wait_for(QUESTION).await?;
     assert!(shown.contains("1. look") && shown.contains("2. act"), "{shown:?}");
@@ -31,7 +31,7 @@ async fn a_person_sees_the_plan_and_agrees() -> Result<()> {
 #[tokio::test]
 async fn without_a_yes_nothing_is_carried_out() -> Result<()> {
     for (answer, code) in [(Some("n"), 1), (Some(""), 1), (None, 130)] {
-        let (server, product) = product([Answer::text(TWO_STEPS)]).await?;
+        let (server, product) = playing([Answer::text(TWO_STEPS)]).await?;
         let mut terminal = Terminal::start(&product, &["plan", "tidy up"])?;
         terminal.wait_for(QUESTION).await?;
         match answer {
@@ -51,7 +51,7 @@ async fn without_a_yes_nothing_is_carried_out() -> Result<()> {
 async fn a_step_asks_before_it_writes() -> Result<()> {
     let one = r#"{"steps": [{"description": "write it"}]}"#;
     let write = Answer::call("write", json!({"path": "new.txt", "content": "x"}));
-    let (_server, product) = product([Answer::text(one), write, Answer::text("written")]).await?;
+    let (_server, product) = playing([Answer::text(one), write, Answer::text("written")]).await?;
     let mut terminal = Terminal::start(&product, &["plan", "tidy up"])?;
     terminal.wait_for(QUESTION).await?;
     terminal.type_line("yes")?;
