@@ -20,6 +20,7 @@ mod native_hooks;
 mod network;
 mod reload;
 mod roles;
+mod rpc;
 mod secrets;
 mod services;
 mod stages;

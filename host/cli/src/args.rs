@@ -17,7 +17,8 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "PROMPT", allow_hyphen_values = true)]
     pub(crate) print: Option<String>,
 
-    /// What goes to stdout with --print: the answer's text, or every event as one JSON line
+    /// What goes to stdout: the answer's text, with --print every event as one JSON line, or what another program needs
+    /// that drives this one by lines of JSON on stdin
     #[arg(long, value_enum, default_value_t = Mode::Text)]
     pub(crate) mode: Mode,
 
@@ -91,6 +92,8 @@ pub(crate) enum Mode {
     Text,
     /// Events.
     Json,
+    /// Answers and events, for a program that sends commands on stdin.
+    Rpc,
 }
 
 /// What to do instead of a session.

@@ -61,6 +61,11 @@ impl Commands {
         res
     }
 
+    /// Those in force, by name.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &dyn CommandPort> {
+        self.by_name.values().map(|command| &**command)
+    }
+
     /// What `line` means. `//` at its beginning stands for a message that begins with one `/`.
     pub(crate) fn read<'a>(&self, line: &'a str) -> Input<'a> {
         let Some(rest) = line.strip_prefix('/') else { return Input::Message(line) };

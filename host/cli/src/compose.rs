@@ -41,6 +41,8 @@ pub(crate) struct Composed {
     pub(crate) models: Arc<dyn ModelCatalog>,
     /// What is needed to look at the extensions again.
     pub(crate) loader: Loader,
+    /// Runs commands as the tools do.
+    pub(crate) shell: Arc<dyn CommandRuntime>,
     /// What hooks do.
     pub(crate) trace: Arc<HookTrace>,
 }
@@ -100,7 +102,7 @@ pub(crate) async fn assemble(
     };
     let catalog = extensions(home, config, grants, setup, &mut loader).await?;
     let natives = roster::natives(home, config, programs)?;
-    let builtin = builtin(home, setup, commands)?;
+    let builtin = builtin(home, setup, commands.clone())?;
     let trace = Arc::new(HookTrace::default());
     let kept = sessions::open(home, plan.which)?;
     let header = kept.header();
@@ -138,7 +140,8 @@ pub(crate) async fn assemble(
     }
     let session = opened.session;
     let sessions = Sessions::new(home, kept, session.clone(), live.clone());
-    Ok(Composed { session, header, model, catalog, notices, live, sessions, models, loader, trace })
+    let shell = commands;
+    Ok(Composed { session, header, model, catalog, notices, live, sessions, models, loader, shell, trace })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.

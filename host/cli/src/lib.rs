@@ -17,6 +17,7 @@ mod compose;
 mod config;
 mod demo;
 mod doctor;
+mod events;
 mod explain;
 mod ext;
 mod home;
@@ -27,12 +28,14 @@ mod loader;
 mod lock;
 mod log;
 mod model;
+mod output;
 mod permit;
 mod print;
 mod reload;
 mod repl;
 mod roles;
 mod roster;
+mod rpc;
 mod screen;
 mod secrets;
 mod sessions;
@@ -103,6 +106,10 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
             (Some(_), Mode::Text) => print::run(args).await,
             (Some(_), Mode::Json) => json::run(args).await,
             (None, Mode::Json) => anyhow::bail!("--mode json needs a prompt: capstan --mode json -p \"…\""),
+            (None, Mode::Rpc) => rpc::run(args).await,
+            (Some(_), Mode::Rpc) => {
+                anyhow::bail!("--mode rpc takes its prompts from stdin; leave --print out")
+            }
             (None, Mode::Text) => repl::run(args).await,
         },
     }
