@@ -133,22 +133,6 @@ async fn an_empty_prompt_is_refused_before_anything_is_made() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn the_system_prompt_can_be_replaced_and_added_to() -> Result<()> {
-    let server = ScriptedServer::start(Arc::new(|_, _| Answer::text("fine"))).await?;
-    let product = product!()?.with_openai(&server.base_url());
-    product.run(&["-p", "x"]).await?.with_code(0);
-    product.run(&["-p", "x", "--append-system-prompt", "Be brief."]).await?.with_code(0);
-    product.run(&["-p", "x", "--system-prompt", "You are a parrot."]).await?.with_code(0);
-    let systems: Vec<_> =
-        server.requests().iter().map(|request| request.body["messages"][0].clone()).collect();
-    let text = |n: usize| systems[n]["content"].as_str().unwrap_or_default().to_owned();
-    assert!(text(0).contains(&product.workspace().to_string_lossy().into_owned()), "{}", text(0));
-    assert_eq!(text(1), format!("{}\n\nBe brief.", text(0)));
-    assert_eq!(text(2), "You are a parrot.");
-    Ok(())
-}
-
 // O7
 #[tokio::test]
 async fn a_reader_that_goes_away_costs_neither_the_session_nor_the_exit_code() -> Result<()> {

@@ -1,6 +1,7 @@
 //! Whole turns of the built product: a model over HTTP, real tools, a session on disk.
 
 mod gates;
+mod output;
 mod permissions;
 mod sessions;
 

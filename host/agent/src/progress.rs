@@ -83,3 +83,7 @@ pub(crate) fn update_event(call: &ToolCall, partial_result: ToolOutcome) -> Agen
         partial_result,
     }
 }
+
+#[cfg(test)]
+#[path = "progress_tests.rs"]
+mod tests;

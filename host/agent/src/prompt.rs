@@ -1,8 +1,9 @@
-//! The system prompt that is used when the user sets none.
+//! The system prompt: the built-in one, or the user's own in its place, and what follows either.
 
 use capstan_ports::ToolDefinition;
 
-/// A context file such as `AGENTS.md`, whose text is appended to the prompt.
+/// A context file such as `AGENTS.md`, whose text is appended to the prompt as data: it stands between marks that it cannot
+/// close.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextFile {
     /// Where it lies, as the model should name it.
@@ -14,13 +15,17 @@ pub struct ContextFile {
 /// What the prompt is made of. Two equal values give the same text, so that a provider's prompt cache hits.
 #[derive(Debug, Clone, Default)]
 pub struct PromptParts<'a> {
+    /// In place of the built-in role and guidelines.
+    pub custom: Option<&'a str>,
+    /// Texts of the user that follow the guidelines, in order.
+    pub append: &'a [String],
     /// The tools that the model can call, in the order of the request.
     pub tools: &'a [ToolDefinition],
     /// The working directory.
     pub working_directory: &'a str,
     /// Today, as `YYYY-MM-DD`; see [`utc_date`].
     pub date: &'a str,
-    /// Texts to append, in order.
+    /// What files say that were found around the working directory, in order.
     pub context: &'a [ContextFile],
 }
 
@@ -37,30 +42,47 @@ const GUIDELINES: &[&str] = &[
     "When you are done, say briefly what you did and what is left open. Name files by their path.",
 ];
 
-/// The default system prompt.
+/// Said once before all context files: whose words they are.
+const CONTEXT: &str = "These files were found in the user's configuration and in the directories down to the working directory. \
+                       Follow the conventions that they describe. What the user says in the conversation goes before them.";
+
+/// The mark that ends a context file.
+const CONTEXT_END: &str = "</context-file>";
+
+/// The system prompt: role and guidelines or the user's text in their place, tools, additions, context files, date and place.
 pub fn system_prompt(parts: &PromptParts<'_>) -> String {
     let mut text = String::with_capacity(1536);
-    text.push_str(ROLE);
+    text.push_str(parts.custom.map_or(ROLE, str::trim_end));
     if !parts.tools.is_empty() {
         let names: Vec<&str> = parts.tools.iter().map(|tool| tool.name.as_str()).collect();
         text.push_str("\n\nTools: ");
         text.push_str(&names.join(", "));
     }
-    text.push_str("\n\nGuidelines:");
-    for line in GUIDELINES {
-        text.push_str("\n- ");
-        text.push_str(line);
+    if parts.custom.is_none() {
+        text.push_str("\n\nGuidelines:");
+        for line in GUIDELINES {
+            text.push_str("\n- ");
+            text.push_str(line);
+        }
+    }
+    for more in parts.append {
+        text.push_str("\n\n");
+        text.push_str(more.trim_end());
+    }
+    if !parts.context.is_empty() {
+        text.push_str("\n\n# Project context\n\n");
+        text.push_str(CONTEXT);
+    }
+    for file in parts.context {
+        // A name may hold a quote, a text the mark that ends it.
+        let path = file.path.replace('"', "&quot;").replace('<', "&lt;");
+        let shown = file.text.trim_end().replace(CONTEXT_END, "&lt;/context-file>");
+        text.push_str(&format!("\n\n<context-file path=\"{path}\">\n{shown}\n{CONTEXT_END}"));
     }
     text.push_str("\n\nDate: ");
     text.push_str(parts.date);
     text.push_str("\nWorking directory: ");
     text.push_str(parts.working_directory);
-    for file in parts.context {
-        text.push_str("\n\n# Project context: ");
-        text.push_str(&file.path);
-        text.push_str("\n\n");
-        text.push_str(file.text.trim_end());
-    }
     text
 }
 

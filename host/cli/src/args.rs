@@ -72,13 +72,17 @@ pub(crate) struct Setup {
     #[arg(long)]
     pub(crate) no_extensions: bool,
 
-    /// Use this system prompt in place of the built-in one
-    #[arg(long, value_name = "TEXT")]
+    /// Use this, or the text of this file, as the first part of the system prompt, in place of any SYSTEM.md
+    #[arg(long, value_name = "TEXT|FILE")]
     pub(crate) system_prompt: Option<String>,
 
-    /// Add this to the system prompt
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) append_system_prompt: Option<String>,
+    /// Add this, or the text of this file, to the system prompt, in place of any APPEND_SYSTEM.md; can be repeated
+    #[arg(long, value_name = "TEXT|FILE")]
+    pub(crate) append_system_prompt: Vec<String>,
+
+    /// Read no AGENTS.md or CLAUDE.md
+    #[arg(long)]
+    pub(crate) no_context_files: bool,
 
     /// End the turn after this many rounds of tool calls
     #[arg(long, value_name = "N")]

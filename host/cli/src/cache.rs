@@ -46,11 +46,11 @@ fn list(home: &Home, as_json: bool) -> Result<()> {
         .collect();
     if as_json {
         let entries: Vec<_> = known.iter().map(as_value).collect();
-        screen::data(&format!("{}\n", serde_json::to_string_pretty(&entries)?))?;
+        screen::json(&serde_json::to_string_pretty(&entries)?)?;
         return Ok(());
     }
     if known.is_empty() {
-        screen::note(&format!("The cache in {} is empty.", home.compiled().display()));
+        screen::note(&format!("The cache in {} is empty.", screen::path(&home.compiled())));
         return Ok(());
     }
     let now = SystemTime::now();

@@ -2,7 +2,10 @@
 
 use crate::catalog::Catalog;
 use crate::screen::{BOLD, DIM, visible};
+use crate::templates::{Template, Templates};
+use anyhow::Result;
 use capstan_ports::CommandPort;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,14 +16,18 @@ const HELP: &str = "help";
 #[derive(Default)]
 pub(crate) struct Commands {
     by_name: BTreeMap<String, Arc<dyn CommandPort>>,
+    /// Those that have a command's name are never asked.
+    templates: Arc<Templates>,
     /// What the user should know about commands that are not in force.
     pub(crate) notices: Vec<String>,
 }
 
 /// What a line means.
 pub(crate) enum Input<'a> {
-    /// Something for the model.
-    Message(&'a str),
+    /// Something for the model: as it was typed, or what a template became.
+    Message(Cow<'a, str>),
+    /// A template that cannot be used so.
+    Refused(anyhow::Error),
     /// A command and the rest of the line.
     Command(Arc<dyn CommandPort>, &'a str),
     /// The list of commands is asked for.
@@ -66,11 +73,52 @@ impl Commands {
         self.by_name.values().map(|command| &**command)
     }
 
+    /// The same with templates. A command stands before a template of its name.
+    pub(crate) fn with_templates(mut self, templates: Arc<Templates>) -> Self {
+        for Template { name, .. } in templates.list() {
+            if self.is_command(name) {
+                let owner = self.by_name.get(name).map_or("the host", |command| command.owner());
+                self.notices.push(format!(
+                    "the prompt template /{name} is not used, because {owner} has a command of that name; rename {name}.md"
+                ));
+            }
+        }
+        self.templates = templates;
+        self
+    }
+
+    /// What a prompt from elsewhere than the keyboard becomes: the text of a template that it calls, or else itself.
+    ///
+    /// # Errors
+    /// When it calls a template that cannot be used so.
+    pub(crate) fn expand(&self, prompt: String) -> Result<String> {
+        self.template(&prompt).unwrap_or(Ok(prompt))
+    }
+
+    /// The templates that can be called.
+    pub(crate) fn templates(&self) -> impl Iterator<Item = &Template> {
+        self.templates.list().filter(|template| !self.is_command(&template.name))
+    }
+
+    fn template(&self, line: &str) -> Option<Result<String>> {
+        let name = line.strip_prefix('/')?.split(char::is_whitespace).next()?;
+        if self.is_command(name) { None } else { self.templates.read(line) }
+    }
+
+    fn is_command(&self, name: &str) -> bool {
+        name == HELP || self.by_name.contains_key(name)
+    }
+
     /// What `line` means. `//` at its beginning stands for a message that begins with one `/`.
     pub(crate) fn read<'a>(&self, line: &'a str) -> Input<'a> {
-        let Some(rest) = line.strip_prefix('/') else { return Input::Message(line) };
+        let Some(rest) = line.strip_prefix('/') else { return Input::Message(line.into()) };
         if rest.starts_with('/') {
-            return Input::Message(rest);
+            return Input::Message(rest.into());
+        }
+        match self.template(line) {
+            Some(Ok(text)) => return Input::Message(text.into()),
+            Some(Err(error)) => return Input::Refused(error),
+            None => {}
         }
         let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         match (self.by_name.get(name), name) {
@@ -80,17 +128,27 @@ impl Commands {
         }
     }
 
-    /// One line a command.
+    /// One line a command or template.
     pub(crate) fn list(&self) -> String {
-        let own =
-            (HELP, "Shows this list. A line that begins with // is a message that begins with /.", "capstan");
-        let others =
-            self.by_name.values().map(|command| (command.name(), command.description(), command.owner()));
-        let all: Vec<_> = std::iter::once(own).chain(others).collect();
-        let width = all.iter().map(|(name, _, _)| name.len()).max().unwrap_or(0);
+        let own = (
+            HELP.to_owned(),
+            "Shows this list. A line that begins with // is a message that begins with /.",
+            "capstan",
+        );
+        let others = self
+            .by_name
+            .values()
+            .map(|command| (command.name().to_owned(), command.description(), command.owner()));
+        let templates = self.templates().map(|template| {
+            let hint = template.argument_hint.as_ref().map(|hint| format!(" {hint}")).unwrap_or_default();
+            (format!("{}{hint}", template.name), &*template.description, template.origin.label())
+        });
+        let all: Vec<_> = std::iter::once(own).chain(others).chain(templates).collect();
+        let width = all.iter().map(|(name, _, _)| name.chars().count()).max().unwrap_or(0);
         all.iter()
             .map(|(name, description, owner)| {
-                format!("  {BOLD}/{name:width$}{BOLD:#}  {} {DIM}({owner}){DIM:#}\n", visible(description))
+                let (name, description) = (visible(name), visible(description));
+                format!("  {BOLD}/{name:width$}{BOLD:#}  {description} {DIM}({owner}){DIM:#}\n")
             })
             .collect()
     }

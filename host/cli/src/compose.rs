@@ -8,21 +8,27 @@ use crate::live::{Live, LiveParts};
 use crate::loader::Loader;
 use crate::model::ConfiguredModels;
 use crate::permit::{Permits, Person};
+use crate::prompts::Prompts;
 use crate::sessions::{self, Sessions, Which};
 use crate::{model, print, roster, screen, secrets, usage};
 use anyhow::{Context, Result};
-use capstan_agent::prompt::{PromptParts, system_prompt, utc_date};
 use capstan_agent::trace::HookTrace;
-use capstan_agent::{AgentLoopConfig, AgentSession, Observers, RetryEvent, SessionFacts, ToolRegistry};
+use capstan_agent::{AgentLoopConfig, AgentSession, Observers, RetryEvent, SessionFacts};
 use capstan_engine::Services;
 use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Access;
-use capstan_ports::message::now_ms;
 use capstan_ports::{Model, ModelCatalog, ProgramRunner, Tool};
 use capstan_session::Header;
 use capstan_storage::KeyValueFiles;
-use capstan_tools::{CommandRuntime, LocalCommands, LocalPrograms, LocalWorkspace, builtin_tools};
+use capstan_tools::{
+    CommandRuntime, LocalCommands, LocalPrograms, LocalWorkspace, OutputFolder, builtin_tools,
+};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the full output of a command can be read. Nobody goes back to it after a week, and one file may have a
+/// hundred megabytes.
+const OUTPUTS_KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// A session ready for its first prompt.
 pub(crate) struct Composed {
@@ -45,6 +51,8 @@ pub(crate) struct Composed {
     pub(crate) shell: Arc<dyn CommandRuntime>,
     /// What hooks do.
     pub(crate) trace: Arc<HookTrace>,
+    /// What the model is told, and the prompts that can be called by name.
+    pub(crate) prompts: Arc<Prompts>,
 }
 
 impl Composed {
@@ -73,8 +81,7 @@ pub(crate) struct Plan {
 pub(crate) async fn session(home: &Home, setup: &Setup, plan: Plan) -> Result<Composed> {
     let grants = config::load_grants(home)?;
     let config = Config::load(home, &grants)?;
-    let keys = config.providers.iter().filter_map(|provider| provider.api_key_env.clone());
-    let commands = Arc::new(LocalCommands::new().without_variables(keys));
+    let commands = Arc::new(commands(home, &config));
     assemble(home, setup, plan, &config, &grants, commands).await
 }
 
@@ -122,7 +129,8 @@ pub(crate) async fn assemble(
     let hooks = loop_config.hooks.clone();
     let runtime = roster::runtime(&catalog, &natives, &[])?.with_trace(trace.clone());
     let opened = runtime.open(loop_config, kept.log(), builtin.clone()).await?;
-    let (prompt_home, setup) = (home.clone(), setup.clone());
+    let prompts = prompts(home, setup, grants)?;
+    let (prompt_home, told) = (home.clone(), prompts.clone());
     let has_extensions = !setup.no_extensions;
     let live = Arc::new(Live::new(LiveParts {
         session: opened.session.clone(),
@@ -132,7 +140,8 @@ pub(crate) async fn assemble(
         hooks,
         observers,
         trace: trace.clone(),
-        prompt: Box::new(move |tools| prompt(&prompt_home, &setup, tools)),
+        templates: prompts.templates.clone(),
+        prompt: Box::new(move |tools| told.system(&prompt_home, tools)),
     }));
     let notices = live.apply(&catalog, config, &[])?;
     if has_extensions {
@@ -141,7 +150,7 @@ pub(crate) async fn assemble(
     let session = opened.session;
     let sessions = Sessions::new(home, kept, session.clone(), live.clone());
     let shell = commands;
-    Ok(Composed { session, header, model, catalog, notices, live, sessions, models, loader, shell, trace })
+    Ok(Composed { session, header, model, catalog, notices, live, sessions, models, loader, shell, trace, prompts })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.
@@ -167,6 +176,26 @@ fn warn(notice: &str) {
     screen::note(&format!("{}capstan:{:#} {}", screen::WARN, screen::WARN, screen::visible(notice)));
 }
 
+/// Commands without the keys of providers, whose long output the session's `read` can reach.
+fn commands(home: &Home, config: &Config) -> LocalCommands {
+    let keys = config.providers.iter().filter_map(|provider| provider.api_key_env.clone());
+    let commands = LocalCommands::new().without_variables(keys);
+    match OutputFolder::create(home.outputs()) {
+        Ok(folder) => {
+            let all = home.all_outputs();
+            // Beside everything else; nobody waits for it.
+            drop(tokio::task::spawn_blocking(move || OutputFolder::sweep(&all, OUTPUTS_KEPT)));
+            commands.with_output_directory(folder.path())
+        }
+        Err(error) => {
+            warn(&format!(
+                "{error}; long output goes to the system's temporary folder, where read cannot reach it"
+            ));
+            commands
+        }
+    }
+}
+
 /// The built-in tools.
 fn builtin(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Result<Vec<Arc<dyn Tool>>> {
     let mut workspace = LocalWorkspace::open(&home.workspace)?;
@@ -174,6 +203,9 @@ fn builtin(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Res
         workspace = workspace
             .with_root(directory, Access::ReadWrite)
             .with_context(|| format!("--add-dir {}", directory.display()))?;
+    }
+    if home.outputs().is_dir() {
+        workspace = workspace.with_root(home.outputs(), Access::ReadOnly)?;
     }
     // What would give a writer power over the host or over git later.
     for protected in
@@ -184,21 +216,14 @@ fn builtin(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Res
     Ok(builtin_tools(Arc::new(workspace), commands))
 }
 
-fn prompt(home: &Home, setup: &Setup, tools: &ToolRegistry) -> String {
-    let mut text = match &setup.system_prompt {
-        Some(text) => text.clone(),
-        None => system_prompt(&PromptParts {
-            tools: &tools.list(),
-            working_directory: &home.workspace.to_string_lossy(),
-            date: &utc_date(now_ms()),
-            context: &[],
-        }),
-    };
-    if let Some(more) = &setup.append_system_prompt {
-        text.push_str("\n\n");
-        text.push_str(more);
+/// What the model is told, with a line on stderr about each file that is not.
+fn prompts(home: &Home, setup: &Setup, grants: &Grants) -> Result<Arc<Prompts>> {
+    let prompts = Prompts::read(home, setup, grants)?;
+    prompts.notices.iter().for_each(|notice| warn(notice));
+    for name in &prompts.names {
+        tracing::info!("the system prompt holds {name}");
     }
-    text
+    Ok(Arc::new(prompts))
 }
 
 fn tell_of_retry(event: RetryEvent) {

@@ -1,17 +1,15 @@
-//! `config.toml`: the user's, then the project's if the user trusts the project.
+//! `config.toml`: the user's, then the project's if the user trusts the project with it (see [`crate::project`]).
 
 use crate::home::Home;
-use crate::screen;
+use crate::project::Standing;
 use anyhow::{Context, Result, bail};
 use capstan_agent::{ProcessHookSettings, RtkSettings};
 use capstan_engine::cache::DEFAULT_MAX_BYTES;
 use capstan_engine::compile::DEFAULT_LIMIT;
 use capstan_engine::{LimitChange, LimitTable};
 use capstan_policy::{Grants, PermissionMode};
-use capstan_ports::extension::Digest;
 use capstan_provider::{Api, ModelOverride, ProviderConfig, Secret, builtin_providers};
 use serde::Deserialize;
-use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -85,8 +83,11 @@ pub(crate) struct Config {
 impl File {
     /// `None` where there is no such file.
     fn read(path: &Path) -> Result<Option<Self>> {
-        let Some(text) = read_if_there(path)? else { return Ok(None) };
-        toml::from_str(&text).map(Some).with_context(|| format!("{} is not valid", path.display()))
+        read_if_there(path)?.map(|text| Self::parse(&text, path)).transpose()
+    }
+
+    fn parse(text: &str, path: &Path) -> Result<Self> {
+        toml::from_str(text).with_context(|| format!("{} is not valid", path.display()))
     }
 }
 
@@ -129,27 +130,28 @@ impl Config {
     pub(crate) fn read(home: &Home, grants: &Grants) -> Result<(Self, Option<String>)> {
         let env = |name: &str| std::env::var(name).ok();
         let mut config = Self { providers: builtin_providers(&env), ..Self::default() };
-        config.merge(&home.config_file())?;
+        let path = home.config_file();
+        if let Some(file) = File::read(&path)? {
+            config.merge(file, &path)?;
+        }
         // A project's configuration may point a provider, and so the user's key, anywhere.
-        if grants.trusts_project(&home.workspace)
-            && let Some(now) = project_config(home)?
-        {
-            let path = home.project_config();
-            if !grants.trusts_config(&home.workspace, &now) {
-                let left_out = format!(
-                    "{} is not the one that you trusted and does not count. To look and trust it: capstan ext allow --project",
-                    screen::path(&path)
-                );
-                return Ok((config, Some(left_out)));
-            }
-            if File::read(&path)?.is_some_and(|file| file.cache_mb.or(file.compile_seconds).is_some()) {
+        let project = match Standing::of(home, grants)? {
+            Standing::Trusted(project) => project,
+            Standing::Changed(left_out) => return Ok((config, Some(left_out))),
+            // Said by those who read prompts, once.
+            Standing::Untrusted(_) | Standing::Nothing => return Ok((config, None)),
+        };
+        let path = home.project_config();
+        if let Some(text) = project.config().with_context(|| format!("{} cannot be read", path.display()))? {
+            let file = File::parse(text, &path)?;
+            if file.cache_mb.or(file.compile_seconds).is_some() {
                 bail!(
                     "{}: cache_mb and compile_seconds are about this machine; set them in {}",
                     path.display(),
                     home.config_file().display()
                 );
             }
-            config.merge(&path)?;
+            config.merge(file, &path)?;
         }
         Ok((config, None))
     }
@@ -171,8 +173,7 @@ impl Config {
         self
     }
 
-    fn merge(&mut self, path: &Path) -> Result<()> {
-        let Some(file) = File::read(path)? else { return Ok(()) };
+    fn merge(&mut self, file: File, path: &Path) -> Result<()> {
         self.model = file.model.or(self.model.take());
         self.permissions = file.permissions.or(self.permissions);
         self.max_rounds = file.max_rounds.or(self.max_rounds);
@@ -218,12 +219,6 @@ impl Config {
         self.providers.push(provider);
         Ok(())
     }
-}
-
-/// The digest of the project's configuration, if it has one.
-pub(crate) fn project_config(home: &Home) -> Result<Option<Digest>> {
-    let text = read_if_there(&home.project_config())?;
-    Ok(text.map(|text| Digest(Sha256::digest(text.as_bytes()).into())))
 }
 
 /// The grants file. One that cannot be understood stops everything: it is not read in part.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::project;
 use std::path::PathBuf;
 
 fn home(root: &Path) -> Home {
@@ -66,7 +67,7 @@ fn a_projects_file_counts_only_once_the_project_is_trusted() {
     write(&home.project().join("config.toml"), "model = \"openai/theirs\"");
     let mut grants = Grants::default();
     assert_eq!(Config::load(&home, &grants).unwrap().model, None);
-    grants.trust_project(&home.workspace, project_config(&home).unwrap());
+    grants.trust_project(&home.workspace, project::Project::read(&home).unwrap().digest());
     assert_eq!(Config::load(&home, &grants).unwrap().model.as_deref(), Some("openai/theirs"));
     // Somebody, a guest with write access perhaps, changes it afterwards.
     write(&home.project_config(), "model = \"openai/theirs\"\npermissions = \"all\"");
@@ -89,7 +90,7 @@ fn a_projects_hooks_count_only_from_the_very_file_that_was_trusted_and_come_afte
     write(&home.project_config(), &format!("[rtk]\nenabled = true\n{}", hook("theirs")));
     let mut grants = Grants::default();
     assert_eq!(lines(&grants), (vec!["mine".to_owned()], false));
-    grants.trust_project(&home.workspace, project_config(&home).unwrap());
+    grants.trust_project(&home.workspace, project::Project::read(&home).unwrap().digest());
     assert_eq!(lines(&grants), (vec!["mine".to_owned(), "theirs".to_owned()], true));
     write(&home.project_config(), &hook("swapped"));
     assert_eq!(lines(&grants), (vec!["mine".to_owned()], false));

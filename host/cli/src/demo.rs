@@ -68,8 +68,9 @@ pub(crate) async fn run(options: DemoOptions) -> Result<ExitCode> {
         person: None,
         loader: Loader::default(),
     };
-    let composed =
-        compose::assemble(&home, &Setup::default(), plan, &config, &grants, commands.clone()).await?;
+    // What is shown is the same in every folder.
+    let setup = Setup { no_context_files: true, ..Setup::default() };
+    let composed = compose::assemble(&home, &setup, plan, &config, &grants, commands.clone()).await?;
     let steps = Arc::new(steps::Steps::default());
     composed.session.agent().subscribe(steps.clone());
     let question = "What is in this project? Then clean up the disk.";
@@ -88,7 +89,7 @@ pub(crate) async fn run(options: DemoOptions) -> Result<ExitCode> {
     ))?;
     screen::show(&format!(
         "\n{GOOD}The demonstration did all of it.{GOOD:#} {DIM}Next: set CAPSTAN_MODEL and a key, put .wasm files into {}.{DIM:#}\n",
-        user.extensions().display()
+        screen::path(&user.extensions())
     ))?;
     Ok(ExitCode::SUCCESS)
 }

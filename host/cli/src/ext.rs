@@ -22,6 +22,7 @@ use crate::catalog::{self, Catalog, Found, State};
 use crate::config::{self, Config};
 use crate::home::Home;
 use crate::lock::Lock;
+use crate::project::Project;
 use crate::screen::{self, GOOD};
 use crate::secrets;
 use crate::usage::Ledger;
@@ -144,12 +145,19 @@ async fn allow(home: Home, name: &str, yes: bool) -> Result<ExitCode> {
 
 fn allow_project(home: &Home) -> Result<ExitCode> {
     let mut grants = config::load_grants(home)?;
-    grants.trust_project(&home.workspace, config::project_config(home)?);
+    let project = Project::read(home)?;
+    grants.trust_project(&home.workspace, project.digest());
     config::save_grants(home, &grants)?;
     screen::note(&format!(
-        "{GOOD}trusted{GOOD:#} {}: its configuration counts as it is now, and its extensions are considered; each still needs its own grants",
-        home.workspace.display()
+        "{GOOD}trusted{GOOD:#} {}: its configuration and prompts count as they are now, and its extensions are considered; each still needs its own grants",
+        screen::path(&home.workspace)
     ));
+    for name in project.names() {
+        screen::note(&format!("  {}", screen::path(&home.project().join(name))));
+    }
+    for notice in &project.notices {
+        screen::note(&format!("  {}", screen::visible(notice)));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

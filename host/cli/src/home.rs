@@ -2,6 +2,9 @@
 
 use anyhow::{Context, Result};
 use capstan_policy::Places;
+use capstan_ports::extension::Digest;
+use sha2::{Digest as _, Sha256};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The directories of this user and this project.
@@ -11,7 +14,7 @@ pub(crate) struct Home {
     pub(crate) config: PathBuf,
     /// `extensions/`, `sessions/`, `cache.key`, the history of the prompt.
     pub(crate) data: PathBuf,
-    /// Compiled code, guest toolchains. Can be removed at any time.
+    /// Compiled code, guest toolchains, full output of commands. Can be removed at any time.
     pub(crate) cache: PathBuf,
     /// The working directory, canonical.
     pub(crate) workspace: PathBuf,
@@ -67,6 +70,17 @@ impl Home {
     /// Compiled code of extensions.
     pub(crate) fn compiled(&self) -> PathBuf {
         self.cache.join("code")
+    }
+
+    /// Full output of commands, in a folder for each workspace.
+    pub(crate) fn all_outputs(&self) -> PathBuf {
+        self.cache.join("outputs")
+    }
+
+    /// That of this workspace. Its sessions read there, and must not find what the commands of another project printed.
+    pub(crate) fn outputs(&self) -> PathBuf {
+        let digest = Digest(Sha256::digest(self.workspace.as_os_str().as_bytes()).into()).to_string();
+        self.all_outputs().join(&digest[..16])
     }
 
     /// What extensions used.

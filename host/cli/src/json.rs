@@ -17,6 +17,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let prompt = print::prompt(&args)?;
     let home = Home::find()?;
     let composed = compose::session(&home, &args.setup, print::plan(&args)).await?;
+    let prompt = composed.live.commands().current().expand(prompt)?;
     let output = Output::stdout()?;
     output.line(&composed.header).await;
     let explanations = Explanations::of(&home, &composed);

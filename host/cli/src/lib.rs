@@ -1,8 +1,9 @@
 //! The `capstan` command: assembly and the terminal.
 //!
 //! The only crate that sees all others. [`home`] and [`config`] find what the user set, [`catalog`] what extensions there
-//! are and which may run, [`roles`] and [`commands`] who plays which part, [`roster`] lists them with the native ones, [`compose`] puts
-//! the real ports into an agent session; [`print`], [`json`] and [`repl`] drive it, and [`watch`] lets it follow its extensions.
+//! are and which may run, [`prompts`] what the model is told, [`roles`] and [`commands`] who plays which part, [`roster`]
+//! lists them with the native ones, [`compose`] puts the real ports into an agent session; [`print`], [`json`] and [`repl`]
+//! drive it, and [`watch`] lets it follow its extensions.
 //!
 //! A library with one function, so that the suites can build the very same program and drive it.
 //!
@@ -15,6 +16,7 @@ mod catalog;
 mod commands;
 mod compose;
 mod config;
+mod context;
 mod demo;
 mod doctor;
 mod events;
@@ -31,6 +33,9 @@ mod model;
 mod output;
 mod permit;
 mod print;
+mod project;
+mod prompts;
+mod reading;
 mod reload;
 mod repl;
 mod roles;
@@ -39,6 +44,7 @@ mod rpc;
 mod screen;
 mod secrets;
 mod sessions;
+mod templates;
 mod usage;
 mod watch;
 

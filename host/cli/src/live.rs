@@ -6,6 +6,7 @@ use crate::config::Config;
 use crate::explain::{self, Absent};
 use crate::roles::{self, Roles, Wanted};
 use crate::roster;
+use crate::templates::Templates;
 use anyhow::Result;
 use capstan_agent::trace::HookTrace;
 use capstan_agent::{AgentSession, HookRegistry, ObserverId, Observers, ToolRegistry};
@@ -43,6 +44,8 @@ pub(crate) struct LiveParts {
     pub(crate) observers: Arc<Observers>,
     /// What hooks do is recorded here, whichever chain they are in.
     pub(crate) trace: Arc<HookTrace>,
+    /// Prompts that are called like commands.
+    pub(crate) templates: Arc<Templates>,
     pub(crate) prompt: PromptOf,
 }
 
@@ -118,7 +121,7 @@ impl Live {
         self.play(tools, &catalog.active, Wanted::of(config), &mut notices)?;
         hooks.replace(runtime.chain());
         self.observe(&catalog.active);
-        let commands = Commands::of(catalog);
+        let commands = Commands::of(catalog).with_templates(self.parts.templates.clone());
         notices.extend(commands.notices.iter().cloned());
         *self.commands.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(commands);
         session.agent().set_system_prompt(prompt(registry));

@@ -7,6 +7,7 @@ use crate::screen;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::json;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
@@ -135,8 +136,13 @@ fn next_batch(waiting: &mut mpsc::UnboundedReceiver<Item>) -> Option<Batch> {
 
 fn text_of(value: &impl Serialize) -> String {
     // A line end within a text is escaped in JSON, so the only one on a line is its own.
-    serde_json::to_string(value)
-        .unwrap_or_else(|reason| json!({"type": "error", "message": reason.to_string()}).to_string())
+    let text = serde_json::to_string(value)
+        .unwrap_or_else(|reason| json!({"type": "error", "message": reason.to_string()}).to_string());
+    // Stdout may be a terminal.
+    match screen::json_visible(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(shown) => shown,
+    }
 }
 
 #[cfg(test)]

@@ -44,11 +44,15 @@ async fn lines_of_many_writers_are_never_mixed() {
 
 // 001-143: a line ends with LF and holds no other.
 #[tokio::test]
-async fn a_line_end_within_a_text_is_escaped_and_other_separators_stay() {
+async fn what_ends_a_line_or_steers_a_terminal_is_escaped_within_a_text_and_reads_back_the_same() {
     let (output, written) = kept();
-    output.line(&json!({"text": "a\nb\r\nc\u{2028}d\u{85}"})).await;
+    let value = json!({"text": "a\nb\r\nc\u{2028}d\u{85}\u{1b}[2Jé"});
+    output.line(&value).await;
     output.flush(LONG).await;
-    assert_eq!(*written.lock().unwrap(), "{\"text\":\"a\\nb\\r\\nc\u{2028}d\u{85}\"}\n");
+    let written = written.lock().unwrap();
+    let line = written.strip_suffix('\n').unwrap();
+    assert!(line.chars().all(|c| c == 'é' || (' '..='~').contains(&c)), "{line}");
+    assert_eq!(serde_json::from_str::<serde_json::Value>(line).unwrap(), value);
 }
 
 #[tokio::test]

@@ -27,6 +27,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let prompt = prompt(&args)?;
     let home = Home::find()?;
     let composed = compose::session(&home, &args.setup, plan(&args)).await?;
+    let prompt = composed.live.commands().current().expand(prompt)?;
     let explanations = Explanations::of(&home, &composed);
     let turn = turn(&composed.session, prompt).await;
     let turn = kept(&explanations, turn)?;

@@ -15,7 +15,7 @@ use crate::explain::Explanations;
 use crate::home::Home;
 use crate::loader::Loader;
 use crate::permit::{Person, Reply};
-use crate::screen::{self, BOLD, DIM};
+use crate::screen::{self, BOLD, DIM, visible};
 use crate::watch::Follower;
 use crate::{approve, config, print, secrets, usage};
 use anyhow::{Context, Result};
@@ -82,7 +82,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
             Line::Text(_) if !all_are_there(&mut ready).await? => {}
             Line::Text(text) => match commands.current().read(&text) {
                 Input::Message(text) => {
-                    match print::kept(&explanations, print::turn(&session, text.to_owned()).await) {
+                    match print::kept(&explanations, print::turn(&session, text.into_owned()).await) {
                         Ok(turn) if turn.is_last() => {
                             terminal.restore();
                             return Ok(turn.exit_code());
@@ -100,6 +100,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
                         return Ok(Stop::Terminate.exit_code());
                     }
                 }
+                Input::Refused(error) => screen::complain(&error),
                 Input::Help => screen::show(&commands.current().list())?,
                 Input::Unknown(name) => command::unknown(name, &commands.current()),
             },
@@ -137,13 +138,12 @@ async fn settle(
 }
 
 fn greet(composed: &Composed) {
-    let extensions: Vec<_> =
-        composed.catalog.active.iter().map(|extension| extension.id().to_string()).collect();
-    let with =
-        if extensions.is_empty() { String::new() } else { format!(", with {}", extensions.join(", ")) };
+    let extensions = composed.catalog.active.iter().map(|extension| extension.id().to_string());
+    let all: Vec<_> = extensions.chain(composed.prompts.names.iter().cloned()).collect();
+    let with = if all.is_empty() { String::new() } else { format!(", with {}", all.join(", ")) };
     screen::note(&format!(
         "{BOLD}capstan{BOLD:#} {DIM}{}{with}. Ctrl-C stops an answer, Ctrl-D leaves, /help lists commands.{DIM:#}",
-        composed.model.info().full_name()
+        visible(&composed.model.info().full_name())
     ));
 }
 

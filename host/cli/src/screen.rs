@@ -91,14 +91,89 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// The first line of `text`, shortened to `max_chars`, for one-line reports.
+/// The first line of `text`, shortened to `max_chars`, for one-line reports. Costs no more than what is shown, however long the
+/// text is.
 pub(crate) fn brief(text: &str, max_chars: usize) -> String {
-    let line = text.trim().lines().next().unwrap_or_default();
-    let mut shown: String = visible(line).chars().take(max_chars).collect();
-    if shown.chars().count() < visible(text.trim()).chars().count() {
+    let text = text.trim();
+    let line = text.lines().next().unwrap_or_default();
+    let end = line.char_indices().nth(max_chars).map_or(line.len(), |(at, _)| at);
+    let escaped = visible(line.get(..end).unwrap_or_default());
+    let mut shown: String = escaped.chars().take(max_chars).collect();
+    if end < text.len() || shown.len() < escaped.len() {
         shown.push('…');
     }
     shown
+}
+
+/// How much of one text is put on the screen: no person reads more, and a terminal takes minutes for what a program writes in
+/// a moment. The session holds all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Budget {
+    bytes: usize,
+    lines: usize,
+    is_over: bool,
+}
+
+/// Most bytes of one text, before escaping.
+const MAX_SHOWN_BYTES: usize = 256 << 10;
+
+/// Most lines of one text.
+const MAX_SHOWN_LINES: usize = 5_000;
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { bytes: MAX_SHOWN_BYTES, lines: MAX_SHOWN_LINES, is_over: false }
+    }
+}
+
+impl Budget {
+    /// The next piece of the text as it may be shown: escaped, cut where the budget ends, with a line there that says so. What
+    /// follows is nothing.
+    pub(crate) fn show<'t>(&mut self, piece: &'t str) -> Cow<'t, str> {
+        if self.is_over {
+            return Cow::Borrowed("");
+        }
+        // Where the line after the last one would begin.
+        let end_of_lines = piece.match_indices('\n').nth(self.lines).map_or(piece.len(), |(at, _)| at);
+        let end = piece.floor_char_boundary(self.bytes).min(end_of_lines);
+        let kept = piece.get(..end).unwrap_or_default();
+        if end == piece.len() {
+            self.bytes -= kept.len();
+            self.lines = self.lines.saturating_sub(kept.matches('\n').count());
+            return visible(kept);
+        }
+        self.is_over = true;
+        Cow::Owned(format!("{}\n[what follows is not shown; the session holds it]\n", visible(kept)))
+    }
+}
+
+/// A text of which the beginning is enough, escaped.
+pub(crate) fn beginning(text: &str) -> Cow<'_, str> {
+    Budget::default().show(text)
+}
+
+/// Writes a line of JSON to stdout, like [`data`]. What a terminal would act on stands in it as an escape of JSON, which reads
+/// back as the same text.
+pub(crate) fn json(text: &str) -> io::Result<bool> {
+    data(&format!("{}\n", json_visible(text)))
+}
+
+/// JSON text with everything escaped that a terminal would act on or an eye would miss. Outside of strings JSON has none of it.
+pub(crate) fn json_visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_hidden(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                shown.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
 }
 
 #[cfg(test)]

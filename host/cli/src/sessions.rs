@@ -69,7 +69,7 @@ pub(crate) fn open(home: &Home, which: Which) -> Result<Kept> {
                 screen::note(&format!(
                     "capstan: {} was passed over: {}",
                     screen::path(&skipped.path),
-                    skipped.reason
+                    screen::visible(&skipped.reason)
                 ));
             }
             let path = search.found.with_context(|| {
@@ -84,7 +84,8 @@ pub(crate) fn open(home: &Home, which: Which) -> Result<Kept> {
 fn continued(path: &Path) -> Result<Kept> {
     let opened = SessionFile::open(path)?;
     for notice in opened.notices() {
-        screen::note(&format!("capstan: {}: {notice}", screen::path(opened.path())));
+        let notice = notice.to_string();
+        screen::note(&format!("capstan: {}: {}", screen::path(opened.path()), screen::visible(&notice)));
     }
     if let Some(error) = opened.read_only() {
         return Err(error).context("the session cannot be continued; start a new one");

@@ -11,6 +11,7 @@ use crate::home::Home;
 use crate::live::Live;
 use crate::load::Stamp;
 use crate::loader::{Loader, Say};
+use crate::project;
 use crate::reload::{ClosedGates, changes};
 use crate::screen;
 use crate::usage;
@@ -208,7 +209,8 @@ impl Follower {
         let grants = config::load_grants(&self.home).unwrap_or_default();
         let extra = &self.setup.extensions;
         let files = catalog::sources(&self.home, &grants, extra).unwrap_or_default();
-        let own = [self.home.grants_file(), self.home.config_file(), self.home.project_config()];
+        let own = [self.home.grants_file(), self.home.config_file()].into_iter();
+        let own = own.chain(project::paths(&self.home));
         let folders = catalog::folders(&self.home, &grants, extra).map(|(folder, _)| folder);
         // Of a folder only whether it is there: its own times change with everything in it, also with what does not count.
         let there = folders.filter(|folder| !folder.exists()).map(|folder| (folder, None));

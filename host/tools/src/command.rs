@@ -1,10 +1,12 @@
 //! The commands that the tools may run.
 
+mod folder;
 mod group;
 mod local;
 mod output;
 mod program;
 
+pub use folder::OutputFolder;
 pub use group::Isolation;
 pub use local::LocalCommands;
 pub use output::{Output, OutputBuffer};

@@ -45,6 +45,15 @@ pub enum RuntimeError {
         /// As the caller wrote it.
         path: String,
     },
+    /// A directory was needed.
+    #[error("{path} is not a directory: name the directory that it is in")]
+    NotDirectory {
+        /// As the caller wrote it.
+        path: String,
+        /// The system's answer.
+        #[source]
+        source: io::Error,
+    },
     /// A pipe, socket or device, or a link that leads nowhere. Opening one could block for ever.
     #[error("{path} is {kind}, not a regular file; the file tools leave it alone")]
     Special {
@@ -73,6 +82,24 @@ pub enum RuntimeError {
     Changed {
         /// As the caller wrote it.
         path: String,
+    },
+    /// Somebody else wrote the file since this session read it.
+    #[error(
+        "{path} was changed by something else since you last read it; nothing was written: read it again, then repeat \
+         the edit on what is there now"
+    )]
+    ChangedSinceRead {
+        /// As the caller wrote it.
+        path: String,
+    },
+    /// The folder for the full output of commands cannot be made. Met when the host starts, not by the model.
+    #[error("cannot make the folder {} for the output of commands: {source}", path.display())]
+    OutputFolder {
+        /// The folder.
+        path: PathBuf,
+        /// The system's answer.
+        #[source]
+        source: io::Error,
     },
     /// The system refused.
     #[error("cannot {action} {path}: {source}")]
@@ -137,6 +164,14 @@ impl RuntimeError {
             io::ErrorKind::NotFound => Self::NotFound { path, source },
             io::ErrorKind::IsADirectory => Self::Directory { path },
             _ => Self::File { action, path, source },
+        }
+    }
+
+    /// The same about a path that should be a directory.
+    pub(crate) fn folder(path: &str, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::NotADirectory => Self::NotDirectory { path: path.to_owned(), source },
+            _ => Self::file("list", path, source),
         }
     }
 }

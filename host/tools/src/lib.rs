@@ -1,4 +1,5 @@
-//! The tools that every session has: `read`, `write`, `edit` and `bash`.
+//! The tools that every session has: `read`, `write`, `edit` and `bash`; and `grep`, `find` and `ls` for those who want
+//! them.
 //!
 //! A tool never touches the machine itself. Files go through a [`WorkspaceRuntime`], commands through a
 //! [`CommandRuntime`]; [`LocalWorkspace`] and [`LocalCommands`] are the real ones, [`InMemoryWorkspace`] is for tests
@@ -16,33 +17,20 @@ pub mod workspace;
 
 mod locks;
 mod paths;
+mod selection;
 #[cfg(test)]
 mod testing;
 
 pub use command::{
-    CommandEnd, CommandOutcome, CommandRequest, CommandRuntime, LocalCommands, LocalPrograms, OutputSink,
+    CommandEnd, CommandOutcome, CommandRequest, CommandRuntime, LocalCommands, LocalPrograms, OutputFolder,
+    OutputSink,
 };
 pub use error::RuntimeError;
-pub use tools::{BashTool, EditTool, ReadTool, WriteTool};
+pub use selection::{UnknownTool, all_tools, builtin_tools, optional_tools, selected_tools};
+pub use tools::{BashTool, EditTool, FindTool, GrepTool, KnownFiles, LsTool, ReadTool, WriteTool};
 pub use workspace::{
     FileContents, FileVersion, InMemoryWorkspace, LocalWorkspace, WorkspaceRuntime, WriteCondition, Written,
 };
-
-use capstan_ports::tool::Tool;
-use std::sync::Arc;
-
-/// The built-in tools over one workspace and one command runtime, in the order in which the model sees them.
-pub fn builtin_tools(
-    workspace: Arc<dyn WorkspaceRuntime>,
-    commands: Arc<dyn CommandRuntime>,
-) -> Vec<Arc<dyn Tool>> {
-    vec![
-        Arc::new(ReadTool::new(Arc::clone(&workspace))),
-        Arc::new(BashTool::new(Arc::clone(&workspace), commands)),
-        Arc::new(EditTool::new(Arc::clone(&workspace))),
-        Arc::new(WriteTool::new(workspace)),
-    ]
-}
 
 #[cfg(test)]
 #[path = "lib_tests.rs"]

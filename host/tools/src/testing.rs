@@ -2,7 +2,9 @@
 
 use crate::command::{CommandEnd, CommandOutcome, CommandRequest, CommandRuntime, Output, OutputSink};
 use crate::error::RuntimeError;
-use crate::workspace::{FileContents, InMemoryWorkspace, WorkspaceRuntime, WriteCondition, Written};
+use crate::workspace::{
+    FileContents, InMemoryWorkspace, Listing, Visitor, Walked, WorkspaceRuntime, WriteCondition, Written,
+};
 use async_trait::async_trait;
 use capstan_ports::message::{Content, ToolCall, text_of};
 use capstan_ports::tool::{Progress, Tool, ToolContext, ToolError, ToolOutcome, TurnContext};
@@ -109,6 +111,21 @@ impl WorkspaceRuntime for Recording {
     ) -> Result<Written, RuntimeError> {
         self.note(format!("write {path}"));
         self.inner.write(path, contents, condition).await
+    }
+
+    async fn list(&self, path: &str, cancel: &CancellationToken) -> Result<Listing, RuntimeError> {
+        self.note(format!("list {path}"));
+        self.inner.list(path, cancel).await
+    }
+
+    async fn walk(
+        &self,
+        path: &str,
+        visitor: Arc<dyn Visitor>,
+        cancel: &CancellationToken,
+    ) -> Result<Walked, RuntimeError> {
+        self.note(format!("walk {path}"));
+        self.inner.walk(path, visitor, cancel).await
     }
 }
 

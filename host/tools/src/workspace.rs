@@ -1,16 +1,23 @@
 //! The files that the tools may touch.
 
+mod folder;
+mod ignored;
 mod links;
 mod local;
 mod memory;
 mod replace;
+mod tree;
+mod walk;
 
 pub use local::LocalWorkspace;
 pub use memory::InMemoryWorkspace;
+pub use tree::{Choice, EntryKind, ListedEntry, Listing, MAX_FOLDER_ENTRIES, Visitor, WalkEntry, Walked};
 
 use crate::error::RuntimeError;
 use async_trait::async_trait;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// Files by the names that the model uses: relative to the workspace's directory, or absolute. An implementation
 /// refuses what lies outside of what the user opened to it.
@@ -46,6 +53,26 @@ pub trait WorkspaceRuntime: Send + Sync {
         contents: Vec<u8>,
         condition: WriteCondition,
     ) -> Result<Written, RuntimeError>;
+
+    /// The names in a directory. Ends early when `cancel` fires.
+    ///
+    /// # Errors
+    /// When it is outside, missing, no directory, or unreadable.
+    async fn list(&self, path: &str, cancel: &CancellationToken) -> Result<Listing, RuntimeError>;
+
+    /// Shows `visitor` everything beneath a directory that version control does not ignore, hidden files too, or the one
+    /// file that `path` names. Links are shown but not followed, so that nothing outside is met. Ends early when `cancel`
+    /// fires or the returned future is dropped.
+    ///
+    /// # Errors
+    /// When the path is outside, missing, no directory or regular file, or unreadable. What is beneath it and cannot be
+    /// read is counted instead.
+    async fn walk(
+        &self,
+        path: &str,
+        visitor: Arc<dyn Visitor>,
+        cancel: &CancellationToken,
+    ) -> Result<Walked, RuntimeError>;
 }
 
 /// A file as it was read.

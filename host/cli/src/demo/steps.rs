@@ -47,7 +47,8 @@ impl EventSink for Steps {
             }
             AgentEvent::ToolExecutionStart { tool_name, args, .. } => {
                 shown = format!(
-                    "  {BOLD}call{BOLD:#}   {tool_name} {DIM}{}{DIM:#}\n",
+                    "  {BOLD}call{BOLD:#}   {} {DIM}{}{DIM:#}\n",
+                    visible(&tool_name),
                     visible(&args.to_string())
                 );
             }

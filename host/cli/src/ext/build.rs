@@ -27,7 +27,7 @@ pub(super) async fn run(
     screen::note(&format!(
         "{GOOD}built{GOOD:#} {} {} for {}: {} bytes in {:.1} s",
         inspected.surface.descriptor.id,
-        inspected.surface.descriptor.version,
+        screen::visible(&inspected.surface.descriptor.version),
         built.target,
         built.bytes,
         built.elapsed.as_secs_f64(),
@@ -51,7 +51,7 @@ pub(super) async fn component(home: &Home, project: &Path, out: &Path) -> Result
     let (project, cache, folder) = (project.to_owned(), home.cache.clone(), out.to_owned());
     let built = tokio::task::spawn_blocking(move || {
         capstan_builder::build(&project, &cache, &folder, &|line| {
-            screen::note(&format!("{DIM}{line}{DIM:#}"))
+            screen::note(&format!("{DIM}{}{DIM:#}", screen::visible(line)))
         })
     });
     Ok(built.await.context("the build was interrupted")??)

@@ -73,7 +73,7 @@ pub(super) async fn run(home: Home, files: &[PathBuf], as_json: bool) -> Result<
         }
     }
     if as_json {
-        screen::data(&format!("{}\n", serde_json::to_string_pretty(&reports)?))?;
+        screen::json(&serde_json::to_string_pretty(&reports)?)?;
     } else {
         reports.iter().try_for_each(show)?;
     }

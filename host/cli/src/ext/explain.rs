@@ -38,7 +38,7 @@ fn last(home: &Home, name: Option<&str>, as_json: bool) -> Result<ExitCode> {
         run.absent.retain(|absent| absent.name == name);
     }
     if as_json {
-        screen::data(&format!("{}\n", serde_json::to_string_pretty(&run)?))?;
+        screen::json(&serde_json::to_string_pretty(&run)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     screen::show(&told(&run)?)?;
@@ -210,7 +210,7 @@ async fn now(home: Home, name: Option<&str>, as_json: bool) -> Result<ExitCode> 
         let hooks: Vec<_> =
             seats.iter().map(|seat| json!({"extension": seat.extension, "hook": seat.hook})).collect();
         let value = json!({"hooks": hooks, "absent": away});
-        screen::data(&format!("{}\n", serde_json::to_string_pretty(&value)?))?;
+        screen::json(&serde_json::to_string_pretty(&value)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = String::new();

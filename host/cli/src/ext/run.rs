@@ -72,7 +72,7 @@ pub(super) async fn run(home: Home, options: RunOptions) -> Result<ExitCode> {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let field = if answer.is_string() { "failure" } else { "answer" };
         let value = json!({field: answer, "took_us": micros});
-        screen::data(&format!("{}\n", serde_json::to_string_pretty(&value)?))?;
+        screen::json(&serde_json::to_string_pretty(&value)?)?;
     } else if answer.is_string() {
         screen::note(&format!("{BAD}failed{BAD:#} {}{stopped}", visible(&text)));
     } else {
@@ -162,6 +162,6 @@ struct Shown;
 
 impl Progress for Shown {
     fn report(&self, partial: ToolOutcome) {
-        screen::note(&format!("{DIM}…{DIM:#} {}", visible(text_of(&partial.content).trim_end())));
+        screen::note(&format!("{DIM}…{DIM:#} {}", screen::beginning(text_of(&partial.content).trim_end())));
     }
 }

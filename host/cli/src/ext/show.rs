@@ -17,7 +17,7 @@ pub(super) fn list(catalog: &Catalog, home: &Home) -> Result<ExitCode> {
     if catalog.found.is_empty() {
         screen::note(&format!(
             "There are no extensions. Put a .wasm file into {}, or build one: capstan ext build DIR --install",
-            home.extensions().display()
+            screen::path(&home.extensions())
         ));
         return Ok(ExitCode::SUCCESS);
     }
@@ -139,7 +139,7 @@ pub(super) fn list_json(catalog: &Catalog, ledger: &Ledger, lock: &Lock) -> Resu
             })
         })
         .collect();
-    screen::data(&format!("{}\n", serde_json::to_string_pretty(&entries)?))?;
+    screen::json(&serde_json::to_string_pretty(&entries)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -167,7 +167,7 @@ pub(super) fn inspected(
             "otherExports": file.surface.other_exports,
             "descriptor": descriptor,
         });
-        screen::data(&format!("{}\n", serde_json::to_string_pretty(&value)?))?;
+        screen::json(&serde_json::to_string_pretty(&value)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = String::new();

@@ -84,7 +84,7 @@ pub(super) async fn run(home: Home, options: TestOptions) -> Result<ExitCode> {
         }
     }
     if options.json {
-        screen::data(&format!("{}\n", serde_json::to_string_pretty(&reports)?))?;
+        screen::json(&serde_json::to_string_pretty(&reports)?)?;
     } else {
         let more = if recorded > 0 { format!(", {recorded} recorded") } else { String::new() };
         screen::show(&format!("{passed} passed, {failed} failed{more}\n"))?;

@@ -22,7 +22,7 @@ pub(super) async fn run(
         answer = command.run(session, arguments, &cancel) => {
             match answer {
                 Ok(text) if text.trim().is_empty() => {}
-                Ok(text) => screen::show(&format!("{}\n", visible(text.trim_end())))?,
+                Ok(text) => screen::show(&format!("{}\n", screen::beginning(text.trim_end())))?,
                 Err(error) => screen::complain(&anyhow::Error::new(error)),
             }
             return Ok(None);

@@ -1,67 +1,96 @@
 //! The turn on the screen: text as it comes, tools as they start and end.
 
-use crate::screen::{self, BAD, DIM, GOOD, brief, visible};
+use crate::screen::{self, BAD, Budget, DIM, GOOD, brief};
 use async_trait::async_trait;
 use capstan_ports::event::{AgentEvent, AssistantEvent, EventSink};
 use capstan_ports::message::{Message, text_of};
 use serde_json::Value;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::borrow::Cow;
+use std::sync::{Mutex, PoisonError};
 
 /// Characters of arguments and results that are shown in one line.
 const SHOWN: usize = 160;
 
+/// Characters of a name that is shown.
+const NAME_SHOWN: usize = 64;
+
 /// Shows events.
 #[derive(Default)]
 pub(super) struct Progress {
-    /// Text was written that no newline has ended yet.
-    open: AtomicBool,
+    state: Mutex<State>,
 }
 
-impl Progress {
-    fn end_line(&self) {
-        if self.open.swap(false, Ordering::Relaxed) {
-            write("\n");
-        }
-    }
+#[derive(Default)]
+struct State {
+    /// Text was written that no newline has ended yet.
+    is_open: bool,
+    /// What is left for the text that is streaming.
+    budget: Budget,
 }
 
 #[async_trait]
 impl EventSink for Progress {
     async fn emit(&self, event: AgentEvent) {
+        let text = self.state.lock().unwrap_or_else(PoisonError::into_inner).on(event);
+        if !text.is_empty()
+            && let Err(reason) = screen::show(&text)
+        {
+            tracing::warn!(%reason, "the screen cannot be written");
+        }
+    }
+}
+
+impl State {
+    /// What an event puts on the screen.
+    fn on(&mut self, event: AgentEvent) -> String {
         match event {
             AgentEvent::MessageUpdate { assistant_message_event, .. } => match assistant_message_event {
-                AssistantEvent::TextDelta { delta, .. } => {
-                    self.open.store(!delta.ends_with('\n'), Ordering::Relaxed);
-                    write(&visible(&delta));
+                AssistantEvent::TextDelta { delta, .. } => self.stream(&delta).into_owned(),
+                AssistantEvent::ThinkingDelta { delta, .. } => match self.stream(&delta) {
+                    shown if shown.is_empty() => String::new(),
+                    shown => format!("{DIM}{shown}{DIM:#}"),
+                },
+                AssistantEvent::TextEnd { .. } | AssistantEvent::ThinkingEnd { .. } => {
+                    self.budget = Budget::default();
+                    self.end_line().to_owned()
                 }
-                AssistantEvent::ThinkingDelta { delta, .. } => {
-                    self.open.store(!delta.ends_with('\n'), Ordering::Relaxed);
-                    write(&format!("{DIM}{}{DIM:#}", visible(&delta)));
-                }
-                AssistantEvent::TextEnd { .. } | AssistantEvent::ThinkingEnd { .. } => self.end_line(),
-                _ => {}
+                _ => String::new(),
             },
-            AgentEvent::MessageEnd { message } => {
-                if let Message::Custom(custom) = message.as_ref()
-                    && custom.display
-                {
-                    self.end_line();
-                    let (name, text) = (visible(&custom.custom_type), text_of(&custom.content));
-                    write(&format!("{DIM}[{name}]{DIM:#} {}\n", visible(text.trim_end())));
+            AgentEvent::MessageEnd { message } => match message.as_ref() {
+                Message::Custom(custom) if custom.display => {
+                    let (name, text) = (brief(&custom.custom_type, NAME_SHOWN), text_of(&custom.content));
+                    let end = self.end_line();
+                    format!("{end}{DIM}[{name}]{DIM:#} {}\n", screen::beginning(text.trim_end()))
                 }
-            }
+                _ => String::new(),
+            },
             AgentEvent::ToolExecutionStart { tool_name, args, .. } => {
-                self.end_line();
-                write(&format!("{DIM}→ {} {}{DIM:#}\n", visible(&tool_name), subject(&args)));
+                let (name, end) = (brief(&tool_name, NAME_SHOWN), self.end_line());
+                format!("{end}{DIM}→ {name} {}{DIM:#}\n", subject(&args))
             }
             AgentEvent::ToolExecutionEnd { tool_name, result, is_error, .. } => {
                 let (mark, style) = if is_error { ("✗", BAD) } else { ("✓", GOOD) };
-                let text = brief(&text_of(&result.content), SHOWN);
-                write(&format!("{style}{mark}{style:#} {DIM}{}: {text}{DIM:#}\n", visible(&tool_name)));
+                let (name, text) = (brief(&tool_name, NAME_SHOWN), brief(&text_of(&result.content), SHOWN));
+                format!("{style}{mark}{style:#} {DIM}{name}: {text}{DIM:#}\n")
             }
-            AgentEvent::TurnEnd { .. } | AgentEvent::AgentEnd { .. } => self.end_line(),
-            _ => {}
+            AgentEvent::TurnEnd { .. } | AgentEvent::AgentEnd { .. } => {
+                self.budget = Budget::default();
+                self.end_line().to_owned()
+            }
+            _ => String::new(),
         }
+    }
+
+    fn stream<'t>(&mut self, delta: &'t str) -> Cow<'t, str> {
+        let shown = self.budget.show(delta);
+        if !shown.is_empty() {
+            self.is_open = !shown.ends_with('\n');
+        }
+        shown
+    }
+
+    fn end_line(&mut self) -> &'static str {
+        if std::mem::take(&mut self.is_open) { "\n" } else { "" }
     }
 }
 
@@ -75,8 +104,6 @@ fn subject(arguments: &Value) -> String {
     }
 }
 
-fn write(text: &str) {
-    if let Err(reason) = screen::show(text) {
-        tracing::warn!(%reason, "the screen cannot be written");
-    }
-}
+#[cfg(test)]
+#[path = "progress_tests.rs"]
+mod tests;

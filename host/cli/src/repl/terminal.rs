@@ -3,7 +3,7 @@
 use crate::home::Home;
 use crate::loader::Say;
 use crate::permit::{Person, Reply};
-use crate::screen::{self, DIM, WARN, visible};
+use crate::screen::{self, DIM, WARN};
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use capstan_ports::message::ToolCall;
@@ -72,6 +72,7 @@ impl Terminal {
     pub(super) fn announcer(&self) -> Say {
         let notes = self.notes.clone();
         Arc::new(move |text| {
+            let text = screen::visible(text);
             let note = format!("{DIM}capstan:{DIM:#} {text}");
             let note = if screen::is_plain() { format!("capstan: {text}") } else { note };
             // The other end lives as long as the terminal.
@@ -120,7 +121,9 @@ impl Terminal {
 #[async_trait]
 impl Person for Terminal {
     async fn reply(&self, question: &str, call: &ToolCall) -> Reply {
-        screen::note(&format!("{WARN}{}{WARN:#}: {}", visible(&call.name), visible(question)));
+        // What is asked about has a margin, so that no line of it can be taken for one of the program's own.
+        let question = screen::beginning(question).trim_end().replace('\n', "\n  | ");
+        screen::note(&format!("{WARN}{}{WARN:#}: {question}", screen::brief(&call.name, 64)));
         match self.line("  [y]es once, [a]lways in this session, [N]o: ").await {
             Ok(Line::Text(answer)) => match answer.trim().to_lowercase().as_str() {
                 "y" | "yes" => Reply::Once,

@@ -2,6 +2,7 @@
 
 use super::desk::Desk;
 use super::history::{self, Counts};
+use crate::templates::Origin;
 use anyhow::Result;
 use capstan_agent::QueueMode;
 use capstan_ports::ModelInfo;
@@ -87,18 +88,23 @@ impl Desk {
 
     pub(super) fn commands_data(&self) -> Value {
         let commands = self.commands.current();
-        let commands: Vec<_> = commands
-            .all()
-            .map(|command| {
-                json!({
-                    "name": command.name(),
-                    "description": command.description(),
-                    "source": "extension",
-                    "extension": command.owner(),
-                })
+        let of_extensions = commands.all().map(|command| {
+            json!({
+                "name": command.name(),
+                "description": command.description(),
+                "source": "extension",
+                "path": self.extension_path(command.owner()),
             })
-            .collect();
-        json!({"commands": commands})
+        });
+        let templates = commands.templates().map(|template| {
+            let location = match template.origin {
+                Origin::User => "user",
+                Origin::Project => "project",
+            };
+            let (name, description) = (&template.name, &template.description);
+            json!({"name": name, "description": description, "source": "prompt", "location": location})
+        });
+        json!({"commands": of_extensions.chain(templates).collect::<Vec<_>>()})
     }
 }
 

@@ -42,6 +42,7 @@ impl Desk {
     ) {
         let commands = self.commands.current();
         let text = match commands.read(&text) {
+            Input::Refused(error) => return answer.failed(&error).await,
             Input::Command(named, arguments) => {
                 answer.done(None).await;
                 let (desk, arguments) = (self.clone(), arguments.to_owned());
@@ -50,9 +51,9 @@ impl Desk {
             }
             Input::Message(text) => text,
             // A program's text is no slip of the finger: it goes to the model as it is.
-            Input::Help | Input::Unknown(_) => &text,
+            Input::Help | Input::Unknown(_) => text.as_str().into(),
         };
-        let message = command::message(text, images);
+        let message = command::message(&text, images);
         match (self.runs.begin(Some(answer)), behavior) {
             (Ok(ticket), _) => {
                 self.tasks.spawn(self.clone().run(ticket, Opening::Prompt(message)));
@@ -92,7 +93,8 @@ impl Desk {
                 let name = named.name().to_owned();
                 return Err(anyhow!("/{name} is a command; send it with prompt"));
             }
-            Input::Message(plain) => plain.to_owned(),
+            Input::Refused(error) => return Err(error),
+            Input::Message(text) => text.into_owned(),
             Input::Help | Input::Unknown(_) => text.to_owned(),
         };
         Ok(command::message(&text, images))
@@ -236,11 +238,16 @@ impl Desk {
         }
     }
 
+    /// The file of an extension, or its name where it is no component.
+    pub(super) fn extension_path(&self, extension: &str) -> String {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = running.iter().find(|known| known.id().as_str() == extension);
+        known.map_or_else(|| extension.to_owned(), |known| known.inspected().path.display().to_string())
+    }
+
     /// Tells that an extension failed at something.
     pub(super) async fn extension_error(&self, extension: &str, event: &str, error: &str) {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let path = running.iter().find(|known| known.id().as_str() == extension);
-        let path = path.map_or_else(|| extension.to_owned(), |known| known.inspected().path.display().to_string());
+        let path = self.extension_path(extension);
         self.output
             .line(&json!({"type": "extension_error", "extensionPath": path, "event": event, "error": error}))
             .await;

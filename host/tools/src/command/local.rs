@@ -61,8 +61,8 @@ impl LocalCommands {
         self
     }
 
-    /// Puts long output into this directory instead of the system's temporary one. If it is a root of the workspace, the
-    /// model can look at it with `read`.
+    /// Puts long output into this directory instead of the system's temporary one; see
+    /// [`OutputFolder`](crate::OutputFolder). If it is a root of the workspace, the model can look at it with `read`.
     #[must_use]
     pub fn with_output_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.output_directory = directory.into();

@@ -1,7 +1,9 @@
 //! Collects the output of a command: the tail in memory, all of it in a file once it is more than the model gets.
 
 use crate::text::truncate::{MAX_BYTES, MAX_LINES, Truncation, tail};
+use std::fs::DirBuilder;
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
@@ -20,7 +22,8 @@ pub struct Output {
     pub text: String,
     /// Set when that is not all.
     pub truncation: Option<Truncation>,
-    /// All of it, where it was truncated and could be kept. The file belongs to the reader; nothing deletes it.
+    /// All of it, where it was truncated and could be kept. The file outlives the command and the session; see
+    /// [`OutputFolder::sweep`](crate::OutputFolder::sweep).
     pub full_output: Option<PathBuf>,
     /// False when the output was too long even for the file, which then holds its beginning.
     pub full_output_is_whole: bool,
@@ -136,7 +139,15 @@ impl OutputBuffer {
 }
 
 fn create(directory: &std::path::Path) -> io::Result<(File, PathBuf)> {
-    let file = tempfile::Builder::new().prefix("capstan-bash-").suffix(".log").tempfile_in(directory)?;
+    let make = || tempfile::Builder::new().prefix("capstan-bash-").suffix(".log").tempfile_in(directory);
+    let file = make().or_else(|error| {
+        if error.kind() != io::ErrorKind::NotFound {
+            return Err(error);
+        }
+        // An old session's empty folder is swept away, even if the session still runs.
+        DirBuilder::new().mode(0o700).create(directory)?;
+        make()
+    })?;
     let (file, path) = file.keep()?;
     Ok((File::from_std(file), path))
 }

@@ -66,11 +66,24 @@ async fn invalid_bytes_that_grow_beyond_the_limit_are_still_kept_in_the_file() {
 
 #[tokio::test]
 async fn a_file_that_cannot_be_made_costs_only_the_full_output() {
-    let mut buffer = OutputBuffer::new("/nonexistent".into());
+    let mut buffer = OutputBuffer::new("/nonexistent/folder".into());
     buffer.push(&b"line\n".repeat(20_000)).await;
     let output = buffer.finish().await;
     assert_eq!((output.full_output, output.full_output_is_whole), (None, false));
     assert_eq!(output.truncation.unwrap().total_lines, 20_000);
+}
+
+// 001-096
+#[tokio::test]
+async fn the_file_is_for_the_user_alone_and_its_folder_is_made_again_if_it_is_gone() {
+    use std::os::unix::fs::PermissionsExt;
+    let base = tempfile::tempdir().unwrap();
+    let folder = base.path().join("outputs");
+    let mut buffer = OutputBuffer::new(folder.clone());
+    buffer.push(&b"line\n".repeat(20_000)).await;
+    let file = buffer.finish().await.full_output.unwrap();
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use crate::locks::lock;
 use crate::text::diff::numbered_diff;
 use crate::text::nearest::nearest;
 use crate::text::replace::{Misfit, Occurrence, Replacement, replace};
+use crate::tools::known::{FileDigest, KnownFiles, digest};
 use crate::tools::{arguments, definition, path_of, unless_cancelled};
 use crate::workspace::{WorkspaceRuntime, WriteCondition};
 use async_trait::async_trait;
@@ -13,6 +14,7 @@ use capstan_ports::permission::CallAccess;
 use capstan_ports::tool::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutcome};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The file, its new form and the work in between are in memory at once.
@@ -22,6 +24,7 @@ const MAX_FILE_BYTES: u64 = 32 * 1024 * 1024;
 pub struct EditTool {
     definition: ToolDefinition,
     workspace: Arc<dyn WorkspaceRuntime>,
+    known: Arc<KnownFiles>,
 }
 
 #[derive(Deserialize)]
@@ -67,7 +70,15 @@ impl EditTool {
                 "required": ["path", "edits"]
             }),
         );
-        Self { definition, workspace }
+        Self { definition, workspace, known: Arc::default() }
+    }
+
+    /// Refuses to edit a file that was read and is another one now, as `known` remembers it. A file that was never read
+    /// may be edited.
+    #[must_use]
+    pub fn with_known_files(mut self, known: Arc<KnownFiles>) -> Self {
+        self.known = known;
+        self
     }
 }
 
@@ -114,21 +125,24 @@ impl Tool for EditTool {
         }
         let real_path = unless_cancelled(&context.cancel, self.workspace.real_path(&path)).await?;
         let _held =
-            unless_cancelled(&context.cancel, async { Ok::<_, ToolError>(lock(real_path).await) }).await?;
-        // Read under the lock: an edit of the same round may just have changed the file.
+            unless_cancelled(&context.cancel, async { Ok::<_, ToolError>(lock(real_path.clone()).await) })
+                .await?;
+        // Read and compared under the lock: an edit of the same round may just have changed the file.
         let before = unless_cancelled(&context.cancel, self.workspace.read(&path, MAX_FILE_BYTES)).await?;
         let text = String::from_utf8(before.bytes).map_err(|error| ToolError::Failed {
             message: format!("{path} is not UTF-8 text, and was not changed: edit it with bash (sed, perl)"),
             source: Some(Box::new(error)),
         })?;
-        let work = Work { path: path.clone(), text, edits };
+        let known = Arc::clone(&self.known);
+        let work = Work { path: path.clone(), real_path: real_path.clone(), text, edits, known };
         // Comparing a large file takes time that other calls of the round should not wait for.
         let done = tokio::task::spawn_blocking(move || work.done());
-        let Done { contents, outcome } = unless_cancelled(&context.cancel, async {
+        let Done { contents, digest, outcome } = unless_cancelled(&context.cancel, async {
             done.await.map_err(|source| RuntimeError::Interrupted { source })
         })
         .await??;
         self.workspace.write(&path, contents.into_bytes(), WriteCondition::Unchanged(before.version)).await?;
+        self.known.wrote(&real_path, digest);
         Ok(outcome)
     }
 }
@@ -136,18 +150,25 @@ impl Tool for EditTool {
 /// Everything that one call needs once the file is read.
 struct Work {
     path: String,
+    /// Without links.
+    real_path: PathBuf,
     text: String,
     edits: Vec<Edit>,
+    known: Arc<KnownFiles>,
 }
 
 /// What to write, and what to say when it is written.
 struct Done {
     contents: String,
+    digest: FileDigest,
     outcome: ToolOutcome,
 }
 
 impl Work {
     fn done(&self) -> Result<Done, ToolError> {
+        if !self.known.agrees(&self.real_path, &digest(self.text.as_bytes())) {
+            return Err(RuntimeError::ChangedSinceRead { path: self.path.clone() }.into());
+        }
         let replacements: Vec<_> = self.edits.iter().map(Edit::replacement).collect();
         let replaced =
             replace(&self.text, &replacements).map_err(|misfit| ToolError::failed(self.explain(&misfit)))?;
@@ -161,6 +182,7 @@ impl Work {
         let diff = numbered_diff(&self.text, &replaced.text);
         let details = json!({ "diff": diff.text, "firstChangedLine": diff.first_changed_line });
         Ok(Done {
+            digest: digest(replaced.text.as_bytes()),
             contents: replaced.text,
             outcome: ToolOutcome { details: Some(details), ..ToolOutcome::text(text) },
         })

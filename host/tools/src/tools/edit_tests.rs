@@ -119,6 +119,105 @@ async fn older_and_sloppy_shapes_are_understood() {
     assert_eq!(tool.prepare(hopeless.clone()).await.unwrap(), hopeless, "validation will name what is wrong");
 }
 
+struct Session {
+    read: crate::ReadTool,
+    edit: EditTool,
+    write: crate::WriteTool,
+    workspace: Arc<InMemoryWorkspace>,
+}
+
+impl Session {
+    fn new(contents: &str) -> Self {
+        let workspace = Arc::new(InMemoryWorkspace::new("/workspace"));
+        workspace.insert("f", contents);
+        let known = Arc::new(KnownFiles::new());
+        Self {
+            read: crate::ReadTool::new(workspace.clone()).with_known_files(known.clone()),
+            edit: EditTool::new(workspace.clone()).with_known_files(known.clone()),
+            write: crate::WriteTool::new(workspace.clone()).with_known_files(known),
+            workspace,
+        }
+    }
+
+    async fn replace(&self, old: &str, new: &str) -> Result<ToolOutcome, ToolError> {
+        run(&self.edit, edits(json!([{"oldText": old, "newText": new}]))).await
+    }
+
+    fn contents(&self) -> Vec<u8> {
+        self.workspace.get("f").unwrap()
+    }
+}
+
+// F22
+#[tokio::test]
+async fn a_file_that_something_else_changed_after_it_was_read_must_be_read_again() {
+    let session = Session::new("one two");
+    good(&session.read, json!({"path": "f"})).await;
+    session.replace("one", "1").await.expect("nothing changed it");
+    session.workspace.insert("f", "1 two three");
+    let error = session.replace("two", "2").await.unwrap_err();
+    assert!(error.to_string().contains("read it again"), "{error}");
+    let ToolError::Failed { source: Some(source), .. } = &error else { panic!("{error:?}") };
+    let source = source.downcast_ref::<RuntimeError>().unwrap();
+    assert!(matches!(source, RuntimeError::ChangedSinceRead { path } if path == "f"));
+    assert_eq!(session.contents(), b"1 two three");
+    session.replace("two", "2").await.expect_err("trying again is no way around it");
+    // A part of the file is enough: the state that it was read in is what counts.
+    good(&session.read, json!({"path": "./f", "limit": 1})).await;
+    session.replace("two", "2").await.expect("it was read again");
+    assert_eq!(session.contents(), b"1 2 three");
+}
+
+// F22
+#[tokio::test]
+async fn what_the_session_writes_itself_and_what_it_never_read_can_be_edited() {
+    let session = Session::new("one");
+    session.replace("one", "two").await.expect("an edit needs no read");
+    session.workspace.insert("f", "two three");
+    session.replace("three", "3").await.expect("it was never read");
+    good(&session.read, json!({"path": "f"})).await;
+    good(&session.write, json!({"path": "/workspace/f", "content": "new"})).await;
+    session.replace("new", "newer").await.expect("the change was its own");
+    session.workspace.insert("f", "newer");
+    session.replace("newer", "newest").await.expect("written again, but with the same text");
+}
+
+// F22
+#[tokio::test]
+async fn a_failed_read_and_a_failed_edit_change_nothing_of_what_is_known() {
+    let session = Session::new("one");
+    good(&session.read, json!({"path": "f"})).await;
+    session.workspace.insert("f", "two");
+    run(&session.read, json!({"path": "f", "offset": 9})).await.expect_err("there is no such line");
+    session.replace("nothing", "x").await.expect_err("changed meanwhile");
+    session.replace("two", "x").await.expect_err("the new state was not seen yet");
+}
+
+// F22
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn reads_and_edits_of_one_round_never_take_each_other_for_somebody_else() {
+    let session = Arc::new(Session::new(""));
+    for _ in 0..100 {
+        good(&session.write, json!({"path": "f", "content": "<a> <b>"})).await;
+        let calls: Vec<_> = [None, Some("a"), None, Some("b"), None]
+            .into_iter()
+            .map(|edited| {
+                let session = session.clone();
+                tokio::spawn(async move {
+                    match edited {
+                        None => run(&session.read, json!({"path": "f"})).await,
+                        Some(letter) => session.replace(&format!("<{letter}>"), letter).await,
+                    }
+                })
+            })
+            .collect();
+        for call in calls {
+            call.await.unwrap().unwrap();
+        }
+        assert_eq!(session.contents(), b"a b");
+    }
+}
+
 // 001-098
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn parallel_edits_of_one_file_are_all_applied() {

@@ -1,23 +1,24 @@
 //! `read`: text by lines, images as they are.
 
+use crate::error::RuntimeError;
+use crate::locks::lock;
+use crate::text::fold::{Folded, Folding};
 use crate::text::truncate::{MAX_BYTES, MAX_LINES, TruncatedBy, count_lines, head, size};
-use crate::tools::{arguments, definition, path_of, unless_cancelled};
+use crate::tools::found::visible;
+use crate::tools::known::{KnownFiles, digest};
+use crate::tools::{arguments, definition, path_of, picture, start_of, unless_cancelled, whole_number};
 use crate::workspace::WorkspaceRuntime;
 use async_trait::async_trait;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use capstan_ports::message::{Content, ToolCall};
+use capstan_ports::message::ToolCall;
 use capstan_ports::permission::CallAccess;
 use capstan_ports::tool::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutcome};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// The whole file is in memory while its lines are counted. Ten parallel reads of this size are still harmless.
 const MAX_FILE_BYTES: u64 = 32 * 1024 * 1024;
-
-/// Providers refuse larger images; with base64 this is what they take. Nothing is scaled down.
-const MAX_IMAGE_BYTES: usize = 5 * 1024 * 1024;
 
 /// Text has no zero byte in its first part; the same rule as git's.
 const SNIFF_BYTES: usize = 8000;
@@ -26,6 +27,7 @@ const SNIFF_BYTES: usize = 8000;
 pub struct ReadTool {
     definition: ToolDefinition,
     workspace: Arc<dyn WorkspaceRuntime>,
+    known: Arc<KnownFiles>,
 }
 
 #[derive(Deserialize)]
@@ -54,7 +56,30 @@ impl ReadTool {
                 "required": ["path"]
             }),
         );
-        Self { definition, workspace }
+        Self { definition, workspace, known: Arc::default() }
+    }
+
+    /// The path of a file beside the missing `path` whose name differs only in case, quotes, spaces or Unicode form, as the
+    /// names of screenshots do that a model writes down again. It is told rather than read: whoever allowed the call
+    /// allowed the path that it names.
+    async fn similar(&self, path: &str, cancel: &CancellationToken) -> Option<String> {
+        let (folder, name) = match path.rsplit_once('/') {
+            Some((folder, name)) => (format!("{folder}/"), name),
+            None => (String::new(), path),
+        };
+        let listing = self.workspace.list(start_of(Some(&folder)), cancel).await.ok()?;
+        let key = |name: &str| Folded::new(name, Folding::Loose).text.to_lowercase();
+        let wanted = key(name);
+        let found = listing.entries.into_iter().find(|entry| key(&entry.name) == wanted)?;
+        Some(format!("{folder}{}", visible(&found.name)))
+    }
+
+    /// Remembers what it reads in `known`, so that [`EditTool`](crate::EditTool) notices when a file is changed by
+    /// something else afterwards.
+    #[must_use]
+    pub fn with_known_files(mut self, known: Arc<KnownFiles>) -> Self {
+        self.known = known;
+        self
     }
 }
 
@@ -70,20 +95,56 @@ impl Tool for ReadTool {
 
     async fn execute(&self, call: &ToolCall, context: &ToolContext) -> Result<ToolOutcome, ToolError> {
         let wanted: ReadArguments = arguments(call)?;
-        let reading = self.workspace.read(&wanted.path, MAX_FILE_BYTES);
+        let real_path = unless_cancelled(&context.cancel, self.workspace.real_path(&wanted.path)).await?;
+        // An edit of the same round may be under way; what is remembered must be what is shown.
+        let _held =
+            unless_cancelled(&context.cancel, async { Ok::<_, ToolError>(lock(real_path.clone()).await) })
+                .await?;
+        let reading = async {
+            match self.workspace.read(&wanted.path, MAX_FILE_BYTES).await {
+                Err(missing @ RuntimeError::NotFound { .. }) => {
+                    let similar = self.similar(&wanted.path, &context.cancel).await;
+                    Err(explained(missing, similar.as_deref()))
+                }
+                result => result.map_err(ToolError::from),
+            }
+        };
         let bytes = unless_cancelled(&context.cancel, reading).await?.bytes;
-        if let Some(mime_type) = image_type(&bytes) {
-            return image(&wanted.path, mime_type, &bytes);
-        }
-        if bytes.iter().take(SNIFF_BYTES).any(|byte| *byte == 0) {
-            return Err(ToolError::failed(format!(
-                "{} is a binary file ({}), not text or a known image: look at it with bash (file, xxd, strings)",
-                wanted.path,
-                size(bytes.len())
-            )));
-        }
-        lines(&wanted, &String::from_utf8_lossy(&bytes))
+        let known = Arc::clone(&self.known);
+        // The digest and the lines of a large file take time that other calls of the round should not wait for.
+        let showing = tokio::task::spawn_blocking(move || {
+            let outcome = shown(&wanted, &bytes)?;
+            known.read(&real_path, digest(&bytes));
+            Ok(outcome)
+        });
+        unless_cancelled(&context.cancel, async {
+            showing.await.map_err(|source| RuntimeError::Interrupted { source })
+        })
+        .await?
     }
+}
+
+/// A missing file with the name that was probably meant.
+fn explained(missing: RuntimeError, similar: Option<&str>) -> ToolError {
+    let message = match similar {
+        Some(similar) => format!("{missing}. There is one that is named almost so: {similar}"),
+        None => missing.to_string(),
+    };
+    ToolError::Failed { message, source: Some(Box::new(missing)) }
+}
+
+fn shown(wanted: &ReadArguments, bytes: &[u8]) -> Result<ToolOutcome, ToolError> {
+    if let Some(mime_type) = picture::mime_type(bytes) {
+        return picture::shown(&wanted.path, mime_type, bytes);
+    }
+    if bytes.iter().take(SNIFF_BYTES).any(|byte| *byte == 0) {
+        return Err(ToolError::failed(format!(
+            "{} is a binary file ({}), not text or a known image: look at it with bash (file, xxd, strings)",
+            wanted.path,
+            size(bytes.len())
+        )));
+    }
+    lines(wanted, &String::from_utf8_lossy(bytes))
 }
 
 fn lines(wanted: &ReadArguments, text: &str) -> Result<ToolOutcome, ToolError> {
@@ -140,44 +201,6 @@ fn with_notice(text: &str, notice: &str) -> String {
 /// Where line number `n_lines`, counted from zero, begins.
 fn skip_lines(text: &str, n_lines: usize) -> usize {
     text.split_inclusive('\n').take(n_lines).map(str::len).sum()
-}
-
-fn image(path: &str, mime_type: &str, bytes: &[u8]) -> Result<ToolOutcome, ToolError> {
-    if bytes.len() > MAX_IMAGE_BYTES {
-        return Err(ToolError::failed(format!(
-            "{path} is an image of {}, more than the {} that can be shown: scale it down with bash first",
-            size(bytes.len()),
-            size(MAX_IMAGE_BYTES)
-        )));
-    }
-    Ok(ToolOutcome {
-        content: vec![
-            Content::text(format!("[Image {mime_type}, {}]", size(bytes.len()))),
-            Content::Image { data: STANDARD.encode(bytes), mime_type: mime_type.to_owned() },
-        ],
-        ..ToolOutcome::default()
-    })
-}
-
-/// By the first bytes; a name proves nothing, and a provider refuses a whole conversation over one wrong type.
-fn image_type(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some("image/png"),
-        [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
-    }
-}
-
-/// JSON Schema calls `3.0` an integer, and some models write it so.
-fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
-    let Some(number) = Option::<f64>::deserialize(deserializer)? else { return Ok(None) };
-    if number.fract() == 0.0 && (0.0..9e15).contains(&number) {
-        Ok(Some(number as usize))
-    } else {
-        Err(serde::de::Error::custom(format!("{number} is no line number; use a whole number from 1")))
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 use super::*;
 use crate::testing::{good, run, text};
 use crate::workspace::InMemoryWorkspace;
+use capstan_ports::message::Content;
 
 fn read(path: &str, contents: impl Into<Vec<u8>>) -> ReadTool {
     let workspace = InMemoryWorkspace::new("/workspace");
@@ -19,6 +20,23 @@ async fn text_comes_as_it_is_and_a_missing_file_is_named() {
     assert_eq!(good(&tool, json!({"path": "a.txt"})).await, "one\r\ntwo");
     let error = run(&tool, json!({"path": "b.txt"})).await.unwrap_err();
     assert!(error.to_string().contains("b.txt does not exist"), "{error}");
+}
+
+#[tokio::test]
+async fn a_missing_file_comes_with_the_one_that_is_named_almost_so() {
+    let tool = read("shots/Shot at 9\u{202F}AM \u{2019}x\u{2019}.txt", "text");
+    let missing = |path: &str| {
+        let arguments = json!({"path": path});
+        let tool = &tool;
+        async move { run(tool, arguments).await.unwrap_err().to_string() }
+    };
+    let error = missing("shots/shot at 9 AM 'x'.txt").await;
+    let expected = "named almost so: shots/Shot at 9\u{202F}AM \u{2019}x\u{2019}.txt";
+    assert!(error.contains("does not exist") && error.ends_with(expected), "{error}");
+    for other in ["shots/other.txt", "nowhere/at all", "other", "shots/"] {
+        let error = missing(other).await;
+        assert!(!error.contains("almost"), "{error}");
+    }
 }
 
 // 001-095
@@ -84,26 +102,13 @@ async fn invalid_utf8_is_shown_with_replacements_and_binary_is_refused() {
 
 // 001-097
 #[tokio::test]
-async fn images_are_known_by_their_first_bytes() {
-    let samples: [(&[u8], &str); 4] = [
-        (b"\x89PNG\r\n\x1a\nrest", "image/png"),
-        (b"\xFF\xD8\xFF\xE0", "image/jpeg"),
-        (b"GIF89a...", "image/gif"),
-        (b"RIFF\0\0\0\0WEBPVP8 ", "image/webp"),
-    ];
-    for (bytes, expected) in samples {
-        let outcome = run(&read("a.txt", bytes), json!({"path": "a.txt"})).await.unwrap();
-        let image = Content::Image { data: STANDARD.encode(bytes), mime_type: expected.to_owned() };
-        assert_eq!(outcome.content[1], image);
-    }
-}
-
-#[tokio::test]
-async fn an_image_too_large_to_show_is_refused() {
-    let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
-    bytes.resize(MAX_IMAGE_BYTES + 1, 0);
-    let error = run(&read("a.png", bytes), json!({"path": "a.png"})).await.unwrap_err();
-    assert!(error.to_string().contains("a.png is an image of 5.0MB"), "{error}");
+async fn a_picture_comes_as_a_block_behind_a_line_about_it_whatever_its_name() {
+    let outcome = run(&read("a.txt", picture::tests::PNG), json!({"path": "a.txt"})).await.unwrap();
+    let [Content::Text { text }, Content::Image { mime_type, .. }] = &outcome.content[..] else {
+        panic!("{outcome:?}")
+    };
+    assert_eq!((text.as_str(), mime_type.as_str()), ("[Image image/png, 3x2 pixels, 24B]", "image/png"));
+    assert!(!outcome.is_error);
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! `write`: a whole file at once.
 
 use crate::locks::lock;
+use crate::tools::known::{KnownFiles, digest};
 use crate::tools::{arguments, definition, path_of, unless_cancelled};
 use crate::workspace::{WorkspaceRuntime, WriteCondition, Written};
 use async_trait::async_trait;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 pub struct WriteTool {
     definition: ToolDefinition,
     workspace: Arc<dyn WorkspaceRuntime>,
+    known: Arc<KnownFiles>,
 }
 
 #[derive(Deserialize)]
@@ -35,7 +37,14 @@ impl WriteTool {
                 "required": ["path", "content"]
             }),
         );
-        Self { definition, workspace }
+        Self { definition, workspace, known: Arc::default() }
+    }
+
+    /// Remembers what it writes in `known`, so that [`EditTool`](crate::EditTool) does not take it for somebody else's.
+    #[must_use]
+    pub fn with_known_files(mut self, known: Arc<KnownFiles>) -> Self {
+        self.known = known;
+        self
     }
 }
 
@@ -53,9 +62,12 @@ impl Tool for WriteTool {
         let WriteArguments { path, content } = arguments(call)?;
         let real_path = unless_cancelled(&context.cancel, self.workspace.real_path(&path)).await?;
         let _held =
-            unless_cancelled(&context.cancel, async { Ok::<_, ToolError>(lock(real_path).await) }).await?;
+            unless_cancelled(&context.cancel, async { Ok::<_, ToolError>(lock(real_path.clone()).await) })
+                .await?;
         let n_bytes = content.len();
+        let digest = digest(content.as_bytes());
         let written = self.workspace.write(&path, content.into_bytes(), WriteCondition::Always).await?;
+        self.known.wrote(&real_path, digest);
         Ok(ToolOutcome {
             details: Some(json!({ "bytes": n_bytes, "created": written == Written::Created })),
             ..ToolOutcome::text(format!("Successfully wrote {n_bytes} bytes to {path}"))

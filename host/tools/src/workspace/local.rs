@@ -12,8 +12,11 @@
 
 use crate::error::RuntimeError;
 use crate::paths::{expand, lexical};
+use crate::workspace::folder::{LocalFolder, layers_above};
 use crate::workspace::links::{escapes, follow, open_folder, or_dot, real_beneath};
 use crate::workspace::replace::{no_waiting, regular, replace, version};
+use crate::workspace::tree::{EntryKind, ListedEntry, Listing, Visitor, Walked};
+use crate::workspace::walk::{Folder, visit_file, walk};
 use crate::workspace::{FileContents, WorkspaceRuntime, WriteCondition, Written};
 use async_trait::async_trait;
 use cap_std::ambient_authority;
@@ -22,6 +25,7 @@ use capstan_ports::extension::Access;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// The directory that the agent works in, and those that the user added. Cloning is cheap.
 #[derive(Clone)]
@@ -201,6 +205,44 @@ impl LocalWorkspace {
         replace(&folder, name, path, contents, condition)
     }
 
+    fn list_now(&self, path: &str, cancel: &CancellationToken) -> Result<Listing, RuntimeError> {
+        let failed = |error| RuntimeError::folder(path, error);
+        let (root, relative) = self.at(path, "list", real_beneath)?;
+        let folder = LocalFolder(root.dir.open_dir(or_dot(&relative)).map_err(failed)?);
+        let names = folder.names(&|| cancel.is_cancelled()).map_err(failed)?;
+        let entries = names.entries.into_iter().map(|(name, kind)| {
+            let is_directory = match kind {
+                EntryKind::Directory => true,
+                // Looked up beneath the root, so a link that leads out is no directory.
+                EntryKind::Link => root.dir.metadata(relative.join(&name)).is_ok_and(|found| found.is_dir()),
+                EntryKind::File | EntryKind::Special => false,
+            };
+            ListedEntry { name: name.to_string_lossy().into_owned(), kind, is_directory }
+        });
+        Ok(Listing { entries: entries.collect(), is_whole: names.is_whole })
+    }
+
+    fn walk_now(
+        &self,
+        path: &str,
+        visitor: &dyn Visitor,
+        cancel: &CancellationToken,
+    ) -> Result<Walked, RuntimeError> {
+        let failed = |error| RuntimeError::file("search", path, error);
+        let (root, relative) = self.at(path, "search", real_beneath)?;
+        let metadata = root.dir.symlink_metadata(or_dot(&relative)).map_err(failed)?;
+        if let (false, Some(name)) = (metadata.is_dir(), relative.file_name()) {
+            regular(path, &metadata)?;
+            let parent = or_dot(relative.parent().unwrap_or(Path::new("")));
+            let folder = LocalFolder(root.dir.open_dir(parent).map_err(failed)?);
+            return Ok(visit_file(&folder, name, visitor));
+        }
+        let start = LocalFolder(root.dir.open_dir(or_dot(&relative)).map_err(failed)?);
+        let layers = layers_above(&root.dir, &root.real, &relative);
+        let absolute = root.real.join(&relative);
+        walk(start, absolute, layers, visitor, &|| cancel.is_cancelled()).map_err(failed)
+    }
+
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Self) -> Result<T, RuntimeError> + Send + 'static,
@@ -241,6 +283,24 @@ impl WorkspaceRuntime for LocalWorkspace {
     ) -> Result<Written, RuntimeError> {
         let path = path.to_owned();
         self.blocking(move |this| this.write_now(&path, &contents, &condition)).await
+    }
+
+    async fn list(&self, path: &str, cancel: &CancellationToken) -> Result<Listing, RuntimeError> {
+        let (path, cancel) = (path.to_owned(), cancel.child_token());
+        // Stops the thread when nobody waits for it any more.
+        let _stops = cancel.clone().drop_guard();
+        self.blocking(move |this| this.list_now(&path, &cancel)).await
+    }
+
+    async fn walk(
+        &self,
+        path: &str,
+        visitor: Arc<dyn Visitor>,
+        cancel: &CancellationToken,
+    ) -> Result<Walked, RuntimeError> {
+        let (path, cancel) = (path.to_owned(), cancel.child_token());
+        let _stops = cancel.clone().drop_guard();
+        self.blocking(move |this| this.walk_now(&path, &*visitor, &cancel)).await
     }
 }
 
