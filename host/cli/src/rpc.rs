@@ -95,6 +95,8 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
         let follower = Follower::new(home.clone(), args.setup, live, loader, &catalog, &notices, say);
         tokio::spawn(follower.follow());
     }
+    // A session that is continued may have calls that wait for an answer.
+    desk.look_at_deferred.send(()).ok();
     let beside =
         [tokio::spawn(desk.clone().settle(deferred)), tokio::spawn(report(desk.clone(), hook_records))];
     let code = serve(&desk, &output).await?;

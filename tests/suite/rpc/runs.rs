@@ -224,7 +224,7 @@ async fn a_retry_is_told_of_and_can_be_called_off() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_client_hears_of_extensions_that_come_and_of_hooks_that_fail() -> Result<()> {
+async fn an_extension_that_comes_is_there_for_one_of_the_next_prompts() -> Result<()> {
     let (server, product) = waiting().await?;
     let mut client = RpcClient::start(&product, &["--no-session"])?;
     assert_eq!(client.done(json!({"type": "get_commands"})).await?, json!({"commands": []}));

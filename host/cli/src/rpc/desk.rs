@@ -124,6 +124,7 @@ impl Desk {
             Command::SwitchSession { session_path } => {
                 let _turn = self.between_runs().await?;
                 self.sessions.open(&session_path).await?;
+                self.look_at_deferred.send(()).ok();
                 return Ok(Some(json!({"cancelled": false})));
             }
             Command::Fork { entry_id } => {

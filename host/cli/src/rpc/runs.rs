@@ -19,7 +19,11 @@ pub(super) struct Runs {
 
 #[derive(Default)]
 struct State {
+    /// The one that the client waits for.
     current: Option<Current>,
+    /// The one whose events come now. After its end something may follow by itself: a compaction, and then what was queued
+    /// meanwhile. The client may have sent the next prompt by then.
+    driven: Option<(u64, CancellationToken)>,
     begun: u64,
     /// How the last one ended.
     ended_well: bool,
@@ -62,11 +66,16 @@ impl Runs {
         self.state().current.is_some()
     }
 
-    /// Ends the run that is on.
+    /// Ends the run that is on, and what follows the one before it.
     pub(super) fn stop(&self) {
-        if let Some(current) = &self.state().current {
-            current.stop.cancel();
-        }
+        let state = self.state();
+        let driven = state.driven.iter().map(|(_, stop)| stop);
+        state.current.iter().map(|current| &current.stop).chain(driven).for_each(CancellationToken::cancel);
+    }
+
+    /// From now on the events are those of `ticket`.
+    pub(super) fn drive(&self, ticket: &Ticket) {
+        self.state().driven = Some((ticket.number, ticket.stop.clone()));
     }
 
     /// Notes whether the last run ended with an answer.
@@ -76,7 +85,24 @@ impl Runs {
 
     /// The run of `ticket` is over, also if its end was not told. Answers what was never answered.
     pub(super) fn leave(&self, ticket: &Ticket) -> Option<Answer> {
-        self.state().current.take_if(|current| current.number == ticket.number)?.answer
+        let mut state = self.state();
+        state.driven = None;
+        state.current.take_if(|current| current.number == ticket.number)?.answer
+    }
+
+    /// A run has begun. Answers who is to be told that it was accepted.
+    fn started(&self) -> Option<Answer> {
+        let mut state = self.state();
+        let (number, stop) = state.driven.clone()?;
+        let current = state.current.get_or_insert(Current { number, stop, answer: None });
+        if current.number == number { current.answer.take() } else { None }
+    }
+
+    /// A run is over.
+    fn ended(&self) {
+        let mut state = self.state();
+        let driven = state.driven.as_ref().map(|(number, _)| *number);
+        state.current.take_if(|current| Some(current.number) == driven);
     }
 
     /// Whether the last run ended with an answer.
@@ -98,12 +124,11 @@ impl EventSink for Watch {
     async fn emit(&self, event: AgentEvent) {
         match event {
             AgentEvent::AgentStart => {
-                let accepted = self.0.state().current.as_mut().and_then(|current| current.answer.take());
-                if let Some(answer) = accepted {
+                if let Some(answer) = self.0.started() {
                     answer.done(None).await;
                 }
             }
-            AgentEvent::AgentEnd { .. } => self.0.state().current = None,
+            AgentEvent::AgentEnd { .. } => self.0.ended(),
             _ => {}
         }
     }
@@ -112,3 +137,7 @@ impl EventSink for Watch {
         false
     }
 }
+
+#[cfg(test)]
+#[path = "runs_tests.rs"]
+mod tests;

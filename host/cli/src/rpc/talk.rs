@@ -151,6 +151,7 @@ impl Desk {
                 self.runs.leave(&ticket);
                 break;
             }
+            self.runs.drive(&ticket);
             let ran = self.drive(&ticket, opening).await;
             self.explanations.keep();
             self.runs.note_end(ended_well(&ran));
