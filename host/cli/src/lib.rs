@@ -2,7 +2,7 @@
 //!
 //! The only crate that sees all others. [`home`] and [`config`] find what the user set, [`catalog`] what extensions there
 //! are and which may run, [`prompts`] what the model is told, [`roles`] and [`commands`] who plays which part, [`roster`]
-//! lists them with the native ones, [`compose`] puts the real ports into an agent session; [`print`], [`json`] and [`repl`]
+//! lists them with the native ones, [`compose`] puts the real ports into an agent session; [`print`], [`json`], [`rpc`] and [`repl`]
 //! drive it, and [`watch`] lets it follow its extensions.
 //!
 //! A library with one function, so that the suites can build the very same program and drive it.
