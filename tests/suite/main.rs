@@ -6,6 +6,7 @@ mod bad_input;
 mod cache;
 mod calls;
 mod command_line;
+mod compaction;
 mod compile;
 mod contract;
 mod environment;

@@ -14,7 +14,9 @@ use crate::run::{Decision, Opening, Run};
 use crate::state::AgentState;
 use crate::transcript::{DeferredCall, deferred_calls};
 use async_trait::async_trait;
-use capstan_ports::{AgentEvent, AssistantMessage, CustomMessage, EventSink, Message, Model, Tool};
+use capstan_ports::{
+    AgentEvent, AssistantMessage, CompactionResult, CustomMessage, EventSink, Message, Model, Tool,
+};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
@@ -415,6 +417,43 @@ impl ActiveRun {
         ended
     }
 
+    /// Compacts the conversation of the session because a person asked for it.
+    ///
+    /// # Errors
+    /// Those of [`AgentSession::compact`](crate::AgentSession::compact).
+    pub(crate) async fn compact_by_hand(
+        &self,
+        instructions: Option<String>,
+    ) -> Result<CompactionResult, AgentError> {
+        let (context, config) = self.with_messages(Vec::new());
+        let sink = AgentSink { inner: &self.inner };
+        let mut run = Run::new(&context, &config, &sink, &self.cancel);
+        run.take_up_log()?;
+        run.compact_by_hand(instructions).await
+    }
+
+    /// Compacts the conversation of the session if it has grown too far. True when that was tried.
+    ///
+    /// # Errors
+    /// [`AgentError::Session`] when the log cannot be read or written.
+    pub(crate) async fn compact_if_due(&self) -> Result<bool, AgentError> {
+        let (context, config) = self.with_messages(Vec::new());
+        let sink = AgentSink { inner: &self.inner };
+        let mut run = Run::new(&context, &config, &sink, &self.cancel);
+        run.take_up_log()?;
+        run.compact_after_run().await
+    }
+
+    fn with_messages(&self, messages: Vec<Arc<Message>>) -> (AgentContext, AgentLoopConfig) {
+        let settings = self.inner.settings();
+        let context = AgentContext {
+            system_prompt: settings.system_prompt.clone(),
+            messages,
+            tools: settings.tools.clone(),
+        };
+        (context, settings.config.clone())
+    }
+
     fn begin(&self, first_poll: FirstPoll) -> (AgentContext, AgentLoopConfig) {
         let inner = &self.inner;
         let messages = {
@@ -423,13 +462,7 @@ impl ActiveRun {
             state.error_message = None;
             state.messages.clone()
         };
-        let settings = inner.settings();
-        let context = AgentContext {
-            system_prompt: settings.system_prompt.clone(),
-            messages,
-            tools: settings.tools.clone(),
-        };
-        let mut config = settings.config.clone();
+        let (context, mut config) = self.with_messages(messages);
         config.turn = inner.turns.fetch_add(1, Ordering::Relaxed);
         let (steering, follow_ups) = (inner.steering.clone(), inner.follow_ups.clone());
         let skip = AtomicBool::new(first_poll == FirstPoll::Skipped);

@@ -8,8 +8,8 @@ use crate::result::ABORTED;
 use crate::retry::RetryEvent;
 use crate::run::Run;
 use capstan_ports::{
-    AgentEvent, AssistantMessage, CompressReason, Content, Failure, FailureKind, HookStage, Message,
-    ModelError, ModelErrorKind, ModelRequest, StopReason, TurnEvent, Usage,
+    AgentEvent, AssistantMessage, Content, Failure, FailureKind, HookStage, Message, ModelError,
+    ModelErrorKind, ModelRequest, StopReason, TurnEvent, Usage,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,6 +18,10 @@ use std::time::Duration;
 /// Said after the provider's own words when the conversation was shortened once and still does not fit.
 const STILL_TOO_LONG: &str = "The conversation was shortened once and still does not fit. Start a new session, ask for \
                               less at a time, or use a model with a larger window.";
+
+/// Said instead when nothing was done about it.
+const NOT_SHORTENED: &str = "Automatic compaction is off. Compact the conversation by hand, start a new session, or use a \
+                             model with a larger window.";
 
 /// What to do about a request that failed.
 enum Remedy {
@@ -105,10 +109,15 @@ impl Run<'_> {
         let cancel = self.cancel;
         let ready = match request.take() {
             Some(ready) => ready,
-            None => match cancel.run_until_cancelled(self.prepare()).await {
-                Some(prepared) => prepared?,
-                None => return Ok(Received::aborted(self.config.model.as_ref())),
-            },
+            None => {
+                // It sees to an abort itself and must not be dropped: an entry may be half written by then, and whoever was
+                // told that it began is told how it ended.
+                self.compact_if_due().await?;
+                match cancel.run_until_cancelled(self.prepare()).await {
+                    Some(prepared) => prepared?,
+                    None => return Ok(Received::aborted(self.config.model.as_ref())),
+                }
+            }
         };
         // Kept only where a retry is possible: a second holder would make the loop copy its transcript.
         if self.config.retry.max_retries > 0 {
@@ -117,9 +126,8 @@ impl Run<'_> {
         Ok(receive(self.config.model.as_ref(), ready, &self.events, cancel).await)
     }
 
-    /// Compressor, repair, hooks, and last the form that models know.
+    /// Repair, hooks, and last the form that models know.
     async fn prepare(&mut self) -> Result<ModelRequest, AgentError> {
-        self.compress(CompressReason::BeforeModel).await?;
         let mut request = request::build(self).await?;
         let hooks = self.config.hooks.current();
         if hooks.has(HookStage::BeforeModel) {
@@ -136,12 +144,8 @@ impl Run<'_> {
         let Some(error) = &received.failure else { return Ok(Remedy::None) };
         if error.kind == ModelErrorKind::ContextOverflow && !self.overflow_handled {
             self.overflow_handled = true;
-            let cancel = self.cancel;
-            let shortened = cancel.run_until_cancelled(self.compress(CompressReason::Overflow)).await;
-            return match shortened.transpose()? {
-                Some(true) => Ok(Remedy::Shortened),
-                Some(false) | None => Ok(Remedy::None),
-            };
+            let shortened = self.compact_after_refusal().await?;
+            return Ok(if shortened { Remedy::Shortened } else { Remedy::None });
         }
         let delay = self.config.retry.delay(attempt + 1, error, (self.config.random)());
         Ok(delay.map_or(Remedy::None, Remedy::Wait))
@@ -170,7 +174,8 @@ impl Run<'_> {
         }
         if let Some(error) = received.failure.take() {
             if error.kind == ModelErrorKind::ContextOverflow {
-                answer.error_message = Some(format!("{error}. {STILL_TOO_LONG}"));
+                let advice = if self.config.compaction.enabled { STILL_TOO_LONG } else { NOT_SHORTENED };
+                answer.error_message = Some(format!("{error}. {advice}"));
             }
             self.tell_of_failure(error, answer.error_message.as_deref()).await;
             return Ok(());

@@ -204,6 +204,8 @@ impl RuntimeBundle {
         let mut config = self.config.clone();
         config.session_id = Some(id);
         (config.log, config.steering, config.follow_ups) = (None, None, None);
+        // Failures are counted for one conversation; here each turn may be another one's.
+        config.compaction_control = Arc::default();
         let context = AgentContext {
             system_prompt: self.system_prompt.clone(),
             messages: Vec::new(),

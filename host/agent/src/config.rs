@@ -1,5 +1,7 @@
 //! What a run works with: its context, its ports and its limits.
 
+use crate::compaction::CompactionSettings;
+use crate::compaction::control::Control;
 use crate::hooks::HookRegistry;
 use crate::observers::Observers;
 use crate::registry::ToolRegistry;
@@ -111,9 +113,13 @@ pub struct AgentLoopConfig {
     pub transport: Option<String>,
     /// The window that compressors are told; `None` means the model's own.
     pub context_window: Option<u32>,
-    /// Asked before each model call; `None` leaves the conversation as it is. When the model refuses the conversation as
-    /// too long the host shortens it once in any case.
+    /// Asked before each model call what to do with the conversation. `None` leaves that to
+    /// [`ThresholdCompressor`](crate::ThresholdCompressor), which also takes its place when it fails.
     pub compressor: Option<Arc<dyn CompressorPort>>,
+    /// When conversations are compacted and how much of them stays.
+    pub compaction: CompactionSettings,
+    /// How often that failed, and what is in progress; of one conversation.
+    pub(crate) compaction_control: Arc<Control>,
     /// Facts of the session, shown to the model at the end of its system prompt; `None` shows none.
     pub session_memory: Option<Arc<dyn SessionMemoryPort>>,
     /// What model calls cost.
@@ -165,6 +171,8 @@ impl AgentLoopConfig {
             transport: None,
             context_window: None,
             compressor: None,
+            compaction: CompactionSettings::default(),
+            compaction_control: Arc::default(),
             session_memory: None,
             prices: Arc::new(NoPrices),
             observers: Arc::default(),

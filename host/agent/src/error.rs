@@ -64,6 +64,26 @@ pub enum AgentError {
         /// The hook's own words, unchanged (X17).
         reason: String,
     },
+    /// Nothing was said since the conversation was compacted last.
+    #[error("Already compacted")]
+    AlreadyCompacted,
+    /// All of the conversation is recent enough to be kept.
+    #[error("Nothing to compact (session too small)")]
+    NothingToCompact,
+    /// A person ended the compaction.
+    #[error("Compaction cancelled")]
+    CompactionCancelled,
+    /// A hook did not want the conversation to be compacted now.
+    #[error("Compaction cancelled by {hook}: {reason}")]
+    CompactionRefused {
+        /// Whose hook.
+        hook: String,
+        /// The hook's own words.
+        reason: String,
+    },
+    /// The model could not write the summary; the conversation is as it was.
+    #[error("the conversation could not be summarized: {0}")]
+    Compaction(#[source] ModelError),
     /// The function that prepares messages for a request failed.
     #[error("the context of the request could not be prepared: {source}")]
     Context {
@@ -104,18 +124,21 @@ impl AgentError {
     /// The part of the agent that failed, for hooks and observers.
     pub fn kind(&self) -> FailureKind {
         match self {
-            Self::Model(_) => FailureKind::Model,
+            Self::Model(_) | Self::Compaction(_) => FailureKind::Model,
             Self::Session(_) => FailureKind::Session,
             Self::Runtime(_) => FailureKind::Tool,
             Self::Memory(_) => FailureKind::Memory,
             Self::ToolLoopExceeded { .. } | Self::RepeatedFailure { .. } => FailureKind::Limit,
-            Self::HookAborted { .. } => FailureKind::Hook,
+            Self::HookAborted { .. } | Self::CompactionRefused { .. } => FailureKind::Hook,
             Self::DuplicateTool { .. } | Self::ExtensionName { .. } => FailureKind::Config,
             Self::AlreadyRunning
             | Self::ContinueWithoutMessages
             | Self::ContinueFromAssistant
             | Self::Aborted
             | Self::NotDeferred { .. }
+            | Self::AlreadyCompacted
+            | Self::NothingToCompact
+            | Self::CompactionCancelled
             | Self::Context { .. }
             | Self::Extension { .. }
             | Self::Listener { .. } => FailureKind::Other,

@@ -5,7 +5,9 @@ use crate::agent::Agent;
 use crate::session::AgentSession;
 use async_trait::async_trait;
 use capstan_ports::hook::HookContext;
-use capstan_ports::{Amendment, GateVerdict, Hook, HookError, HookStage, Tool, ToolCall, ToolOutcome};
+use capstan_ports::{
+    Amendment, CompactionReason, GateVerdict, Hook, HookError, HookStage, Tool, ToolCall, ToolOutcome,
+};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::fmt;
@@ -69,6 +71,13 @@ pub type AfterToolCall = Arc<
         + Sync,
 >;
 
+/// Called before a conversation is shortened; a text is an objection.
+pub type BeforeCompaction = Arc<
+    dyn Fn(HookContext, CompactionReason) -> BoxFuture<'static, Result<Option<String>, HookError>>
+        + Send
+        + Sync,
+>;
+
 /// An extension made of callbacks. Every field but the name may stay empty.
 ///
 /// Before a tool call these run in the order of registration, and the first that blocks is the last that is asked. After
@@ -99,6 +108,8 @@ pub struct CodingExtension {
     pub before_tool_call: Option<BeforeToolCall>,
     /// Changes results; see [`Hook::after_tool_call`].
     pub after_tool_call: Option<AfterToolCall>,
+    /// May object to a compaction; see [`Hook::before_compaction`].
+    pub before_compaction: Option<BeforeCompaction>,
 }
 
 impl CodingExtension {
@@ -147,6 +158,17 @@ impl CodingExtension {
             Some(Arc::new(move |context, call, outcome| callback(context, call, outcome).boxed()));
         self
     }
+
+    /// Sets [`CodingExtension::before_compaction`].
+    #[must_use]
+    pub fn with_before_compaction<F, R>(mut self, callback: F) -> Self
+    where
+        F: Fn(HookContext, CompactionReason) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Option<String>, HookError>> + Send + 'static,
+    {
+        self.before_compaction = Some(Arc::new(move |context, reason| callback(context, reason).boxed()));
+        self
+    }
 }
 
 impl fmt::Debug for CodingExtension {
@@ -159,6 +181,7 @@ impl fmt::Debug for CodingExtension {
             .field("on_start", &self.on_start.is_some())
             .field("before_tool_call", &self.before_tool_call.is_some())
             .field("after_tool_call", &self.after_tool_call.is_some())
+            .field("before_compaction", &self.before_compaction.is_some())
             .finish()
     }
 }
@@ -174,7 +197,10 @@ impl Extension for CodingExtension {
     }
 
     fn hooks(&self, place: i32) -> Vec<Arc<dyn Hook>> {
-        if self.before_tool_call.is_none() && self.after_tool_call.is_none() {
+        let is_empty = self.before_tool_call.is_none()
+            && self.after_tool_call.is_none()
+            && self.before_compaction.is_none();
+        if is_empty {
             return Vec::new();
         }
         vec![Arc::new(Callbacks {
@@ -182,6 +208,7 @@ impl Extension for CodingExtension {
             place,
             before: self.before_tool_call.clone(),
             after: self.after_tool_call.clone(),
+            before_compaction: self.before_compaction.clone(),
         })]
     }
 
@@ -193,12 +220,13 @@ impl Extension for CodingExtension {
     }
 }
 
-/// The two callbacks as a hook.
+/// The callbacks as a hook.
 struct Callbacks {
     name: String,
     place: i32,
     before: Option<BeforeToolCall>,
     after: Option<AfterToolCall>,
+    before_compaction: Option<BeforeCompaction>,
 }
 
 #[async_trait]
@@ -211,6 +239,7 @@ impl Hook for Callbacks {
         match stage {
             HookStage::BeforeToolCall => self.before.is_some(),
             HookStage::AfterToolCall => self.after.is_some(),
+            HookStage::SessionLifecycle => self.before_compaction.is_some(),
             _ => false,
         }
     }
@@ -242,6 +271,17 @@ impl Hook for Callbacks {
     ) -> Result<Option<Amendment>, HookError> {
         match &self.after {
             Some(callback) => callback(context.clone(), call.clone(), outcome.clone()).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn before_compaction(
+        &self,
+        context: &HookContext,
+        reason: CompactionReason,
+    ) -> Result<Option<String>, HookError> {
+        match &self.before_compaction {
+            Some(callback) => callback(context.clone(), reason).await,
             None => Ok(None),
         }
     }

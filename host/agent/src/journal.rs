@@ -1,8 +1,9 @@
 //! Makes what happened durable, inside the loop: a slow event listener cannot come between a message and its record
 //! (X7).
 
+use capstan_ports::entry::{Compaction, EntryKind};
 use capstan_ports::store::{PARENT_SESSION, Session, SessionStore};
-use capstan_ports::{Message, SessionError, SessionId, SessionLog};
+use capstan_ports::{EntryId, Message, SessionError, SessionId, SessionLog};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -11,28 +12,53 @@ pub(crate) enum Journal {
     /// Nowhere but in memory.
     Nothing,
     /// In a log, entry by entry.
-    Log { log: Arc<dyn SessionLog>, uncommitted: bool },
+    Log {
+        log: Arc<dyn SessionLog>,
+        uncommitted: bool,
+        /// What was appended and nobody asked about yet.
+        recent: Vec<(Arc<Message>, EntryId)>,
+    },
     /// In a store, as a whole at the end of the turn.
     Store { store: Arc<dyn SessionStore>, id: SessionId, metadata: Map<String, Value> },
 }
 
 impl Journal {
     pub(crate) fn new(log: Option<Arc<dyn SessionLog>>) -> Self {
-        log.map_or(Self::Nothing, |log| Self::Log { log, uncommitted: false })
+        log.map_or(Self::Nothing, |log| Self::Log { log, uncommitted: false, recent: Vec::new() })
     }
 
     /// Adds a message; a log has it durable after the next [`Journal::commit`].
     pub(crate) async fn append(&mut self, message: &Arc<Message>) -> Result<(), SessionError> {
-        if let Self::Log { log, uncommitted } = self {
-            log.append_message(message.clone()).await?;
+        if let Self::Log { log, uncommitted, recent } = self {
+            let id = log.append_message(message.clone()).await?;
+            recent.push((message.clone(), id));
             *uncommitted = true;
         }
         Ok(())
     }
 
+    /// The entry that a message became. Asked once for each message.
+    pub(crate) fn take_entry(&mut self, message: &Arc<Message>) -> Option<EntryId> {
+        let Self::Log { recent, .. } = self else { return None };
+        let at = recent.iter().position(|(appended, _)| Arc::ptr_eq(appended, message))?;
+        Some(recent.swap_remove(at).1)
+    }
+
+    /// Adds a compaction to the log and makes it durable.
+    pub(crate) async fn record_compaction(
+        &mut self,
+        log: &dyn SessionLog,
+        compaction: Compaction,
+    ) -> Result<EntryId, SessionError> {
+        self.commit().await?;
+        let id = log.append(EntryKind::Compaction(compaction)).await?;
+        log.commit().await?;
+        Ok(id)
+    }
+
     /// Makes everything appended to a log durable.
     pub(crate) async fn commit(&mut self) -> Result<(), SessionError> {
-        if let Self::Log { log, uncommitted } = self
+        if let Self::Log { log, uncommitted, .. } = self
             && *uncommitted
         {
             log.commit().await?;

@@ -5,7 +5,7 @@
 //! from it. The crate sees models, tools, hooks and sessions only as traits, so every part of it can be tested
 //! without any of them.
 //!
-//! Reading order: [`run`] (the loop), `asking`, `request`, `compact` and `answer` (one model call), `execute` and
+//! Reading order: [`run`] (the loop), `asking`, `request`, [`compaction`] and `answer` (one model call), `execute` and
 //! `preflight` (tool calls), `ending`, [`hooks`] with `stages` and `gate`, [`transcript`] (repair), then what wraps the
 //! loop: [`agent`], [`session`] and [`bundle`], and what joins a session: [`extension`] and [`extension_runtime`].
 
@@ -13,10 +13,9 @@ pub mod run;
 
 mod answer;
 mod asking;
-mod compact;
+pub mod compaction;
 mod ending;
 mod request;
-mod trim;
 
 mod execute;
 mod preflight;
@@ -60,6 +59,7 @@ pub mod error;
 
 pub use agent::Agent;
 pub use bundle::{AgentConfig, RuntimeBundle, TurnResult};
+pub use compaction::{CompactionSettings, ThresholdCompressor};
 pub use config::{AgentContext, AgentLoopConfig, ContextTransform, Limits, MessageSource, ToolExecutionMode};
 pub use error::AgentError;
 pub use extension::{CodingExtension, Extension, ExtensionContext, StartError};

@@ -5,6 +5,8 @@
 //! ([`run_agent_loop`], [`Agent`](crate::Agent), [`AgentSession`](crate::AgentSession),
 //! [`RuntimeBundle`](crate::RuntimeBundle)) runs through here.
 
+use crate::compaction::estimate::Tally;
+use crate::compaction::flow::compacted_before;
 use crate::config::{AgentContext, AgentLoopConfig};
 use crate::emitter::Emitter;
 use crate::ending::{Outcome, UnfinishedTurn};
@@ -17,7 +19,7 @@ use crate::transcript::deferred_calls;
 use capstan_ports::hook::HookContext;
 use capstan_ports::message::now_ms;
 use capstan_ports::{
-    AgentEvent, AssistantMessage, EventSink, HookStage, Message, Messages, ModelError, SessionId,
+    AgentEvent, AssistantMessage, EntryId, EventSink, HookStage, Message, Messages, ModelError, SessionId,
     SessionStore, StopReason, ToolCall, TurnContext, TurnEvent,
 };
 use std::sync::Arc;
@@ -107,6 +109,14 @@ pub(crate) struct Run<'a> {
     store: Option<Arc<dyn SessionStore>>,
     /// The conversation as the model sees it. A compressor may replace what is in it.
     pub(crate) transcript: Messages,
+    /// The entry of the log that each of its messages comes from, where it has one.
+    pub(crate) sources: Vec<Option<EntryId>>,
+    /// How many of its leading messages a compaction left: what a provider counted for them was a longer conversation.
+    pub(crate) compacted: usize,
+    pub(crate) tally: Tally,
+    /// Nothing is compacted in this run any more without a person asking for it: somebody objected, or the transcript is
+    /// not what the log has.
+    pub(crate) is_left_alone: bool,
     /// How many of its leading messages are known to need no repair.
     pub(crate) sound: usize,
     /// How many of its leading messages are known to be no custom ones.
@@ -141,6 +151,10 @@ impl<'a> Run<'a> {
             journal: Journal::new(config.log.clone()),
             store: None,
             transcript: context.messages.clone().into(),
+            sources: vec![None; context.messages.len()],
+            compacted: 0,
+            tally: Tally::default(),
+            is_left_alone: false,
             sound: 0,
             plain: 0,
             added: Vec::new(),
@@ -218,9 +232,13 @@ impl<'a> Run<'a> {
     }
 
     /// What was said so far, as the log has it for the model: summaries stand there for what they summarize.
-    fn take_up_log(&mut self) -> Result<(), AgentError> {
+    pub(crate) fn take_up_log(&mut self) -> Result<(), AgentError> {
         if let Some(log) = &self.config.log {
-            self.transcript = log.context()?.messages.into();
+            let context = log.context()?;
+            self.transcript = context.messages.into();
+            self.sources = context.sources.into_iter().map(Some).collect();
+            self.compacted = context.compacted;
+            self.forget_counts();
         }
         Ok(())
     }
@@ -228,6 +246,8 @@ impl<'a> Run<'a> {
     async fn load(&mut self) -> Result<(), AgentError> {
         let Some(store) = self.store.clone() else { return Ok(()) };
         let session = store.load(&self.session_id).await?;
+        self.compacted = compacted_before(&session.messages);
+        self.sources = vec![None; session.messages.len()];
         self.transcript = session.messages.into();
         let (id, metadata) = (self.session_id.clone(), session.metadata);
         self.journal = Journal::Store { store, id, metadata };
@@ -304,6 +324,8 @@ impl<'a> Run<'a> {
         };
         let done = batch.execute(calls, refusal).await;
         self.transcript.to_mut().extend_from_slice(&done.results);
+        let journal = &mut self.journal;
+        self.sources.extend(done.results.iter().map(|result| journal.take_entry(result)));
         self.added.extend_from_slice(&done.results);
         self.tool_results.extend_from_slice(&done.results);
         (done.results, done.end)
@@ -351,6 +373,7 @@ impl<'a> Run<'a> {
     }
 
     pub(crate) fn add(&mut self, message: Arc<Message>) {
+        self.sources.push(self.journal.take_entry(&message));
         self.transcript.to_mut().push(message.clone());
         self.added.push(message);
     }

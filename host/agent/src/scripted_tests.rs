@@ -52,6 +52,11 @@ impl ScriptedModel {
         self.requests.lock().unwrap().iter().map(|request| shorts(&request.messages)).collect()
     }
 
+    /// Forgets the answers that nobody asked for.
+    pub(crate) fn forget(&self) {
+        self.answers.lock().unwrap().clear();
+    }
+
     pub(crate) fn push(&self, answer: Answer) {
         self.answers.lock().unwrap().push_back(answer);
     }
@@ -81,6 +86,13 @@ pub(crate) fn says(text: &str) -> Answer {
     let mut events = text_events(text);
     events.push(ModelEvent::Done(Box::new(assistant(vec![Content::text(text)], StopReason::Stop))));
     Answer::Events(events)
+}
+
+/// A text for which the provider counted so many tokens, question and answer together.
+pub(crate) fn says_counted(text: &str, total_tokens: u64) -> Answer {
+    let usage = Usage { total_tokens, ..Usage::default() };
+    let answer = AssistantMessage { usage, ..assistant(vec![Content::text(text)], StopReason::Stop) };
+    Answer::Events(vec![ModelEvent::Done(Box::new(answer))])
 }
 
 pub(crate) fn text_events(text: &str) -> Vec<ModelEvent> {
@@ -411,8 +423,17 @@ impl SessionLog for MemoryLog {
         Ok(())
     }
 
-    async fn append(&self, kind: EntryKind) -> Result<EntryId, SessionError> {
+    async fn append(&self, mut kind: EntryKind) -> Result<EntryId, SessionError> {
         tokio::task::yield_now().await;
+        if let EntryKind::Compaction(compaction) = &mut kind {
+            let kept = &mut compaction.first_kept_entry_id;
+            if *kept == entry::Compaction::keeps_nothing() {
+                *kept = EntryId::new(format!("e{}", self.entries().len() + 1));
+            } else if self.entry(kept).is_none() {
+                let (session, entry) = (self.id.clone(), kept.clone());
+                return Err(SessionError::UnknownEntry { session, entry });
+            }
+        }
         {
             let mut room = self.room.lock().unwrap();
             if *room == 0 {

@@ -3,6 +3,7 @@
 //! The agent's own list of messages is what was said; what the model is told comes from the session for each run, with
 //! summaries for what was compacted and with what extensions and shell commands added.
 
+mod compacting;
 mod keeping;
 
 use crate::agent::Agent;
@@ -47,6 +48,7 @@ impl AgentSession {
         let messages = log.transcript()?;
         config.log = Some(log.clone());
         config.session_id = Some(log.id().clone());
+        config.compaction_control = Arc::default();
         let agent = Agent::with_config(config);
         let is_new = messages.is_empty();
         agent.set_messages(messages)?;
@@ -96,6 +98,7 @@ impl AgentSession {
         self.agent.configure(|config| {
             config.session_id = Some(log.id().clone());
             config.log = Some(log);
+            config.compaction_control = Arc::default();
         });
         run.set_messages(messages);
         Ok(())
@@ -116,8 +119,7 @@ impl AgentSession {
     pub async fn prompt(&self, messages: Vec<Message>) -> Result<Vec<Arc<Message>>, AgentError> {
         self.ready().await?;
         let ran = self.agent.prompt(messages).await;
-        self.flush_waiting().await?;
-        ran
+        self.after(ran).await
     }
 
     /// Runs one turn and returns its final answer; see [`Agent::submit_turn`].
@@ -128,7 +130,9 @@ impl AgentSession {
         self.ready().await?;
         let ran = self.agent.submit_turn(text).await;
         self.flush_waiting().await?;
-        ran
+        let answer = ran?;
+        self.settle(&[Arc::new(Message::Assistant(answer.clone()))]).await?;
+        Ok(answer)
     }
 
     /// Adds a message of an extension, or of the program around the agent, to the conversation and its record without
@@ -153,8 +157,7 @@ impl AgentSession {
     pub async fn approve(&self, call_id: &str) -> Result<Vec<Arc<Message>>, AgentError> {
         self.ready().await?;
         let ran = self.agent.approve(call_id).await;
-        self.flush_waiting().await?;
-        ran
+        self.after(ran).await
     }
 
     /// Tells the model that a call which was put off is not executed; see [`Agent::deny`].
@@ -168,8 +171,7 @@ impl AgentSession {
     ) -> Result<Vec<Arc<Message>>, AgentError> {
         self.ready().await?;
         let ran = self.agent.deny(call_id, reason).await;
-        self.flush_waiting().await?;
-        ran
+        self.after(ran).await
     }
 
     /// Goes on without a new prompt; see [`Agent::continue_run`].
@@ -179,8 +181,7 @@ impl AgentSession {
     pub async fn continue_run(&self) -> Result<Vec<Arc<Message>>, AgentError> {
         self.ready().await?;
         let ran = self.agent.continue_run().await;
-        self.flush_waiting().await?;
-        ran
+        self.after(ran).await
     }
 
     /// Queues a text for the next model call; see [`Agent::steer`].
@@ -206,6 +207,8 @@ impl AgentSession {
         drop(self.shared.upkeep.lock().await);
         self.flush_waiting().await?;
         self.announce().await;
+        // Somebody may have begun meanwhile.
+        drop(self.shared.upkeep.lock().await);
         Ok(())
     }
 

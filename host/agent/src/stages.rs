@@ -6,8 +6,8 @@ use crate::trace::{FieldChange, HookEffect};
 use crate::transcript::is_sound;
 use capstan_ports::hook::HookContext;
 use capstan_ports::{
-    AssistantMessage, Failure, HookError, HookStage, Message, PlanStepStatus, SessionId, SessionLifecycle,
-    Verdict,
+    AssistantMessage, CompactionReason, Failure, HookError, HookStage, Message, PlanStepStatus, SessionId,
+    SessionLifecycle, Verdict,
 };
 use std::sync::Arc;
 
@@ -142,6 +142,35 @@ impl HookChain {
             let (told, took) = self.ask(member, member.hook.plan_step(context, step, status)).await;
             self.told(member, About::stage(STAGE).took(took), told);
         }
+    }
+
+    /// Asks whether somebody objects to the conversation being shortened. The first objection counts.
+    pub(crate) async fn before_compaction(
+        &self,
+        context: &HookContext,
+        reason: CompactionReason,
+    ) -> Option<TurnAbort> {
+        const STAGE: HookStage = HookStage::SessionLifecycle;
+        for member in self.members(STAGE).iter() {
+            if !self.is_asked(member, About::stage(STAGE)) {
+                continue;
+            }
+            let (answer, took) = self.ask(member, member.hook.before_compaction(context, reason)).await;
+            let reason = match answer {
+                Ok(None) => continue,
+                Ok(Some(reason))
+                | Err(Silence::Said(HookError::Aborted { reason } | HookError::Deferred { reason })) => {
+                    reason
+                }
+                Err(silence) => {
+                    self.report(member, About::stage(STAGE).took(took), silence);
+                    continue;
+                }
+            };
+            self.record(member, About::stage(STAGE).took(took), || HookEffect::Aborted(reason.clone()));
+            return Some(TurnAbort { hook: member.hook.name().to_owned(), reason });
+        }
+        None
     }
 
     /// Tells what happened to a session.

@@ -118,6 +118,7 @@ pub(crate) async fn assemble(
     let mut loop_config = AgentLoopConfig::new(model.clone());
     loop_config.models = Some(models.clone());
     loop_config.session_memory = Some(facts);
+    loop_config.compaction = config.compaction;
     loop_config.observers = observers.clone();
     let mode = setup.permissions.or(config.permissions).unwrap_or(plan.default_mode);
     loop_config.permissions = Arc::new(Permits::new(mode, plan.person));

@@ -3,7 +3,7 @@
 use crate::home::Home;
 use crate::project::Standing;
 use anyhow::{Context, Result, bail};
-use capstan_agent::{ProcessHookSettings, RtkSettings};
+use capstan_agent::{CompactionSettings, ProcessHookSettings, RtkSettings};
 use capstan_engine::cache::DEFAULT_MAX_BYTES;
 use capstan_engine::compile::DEFAULT_LIMIT;
 use capstan_engine::{LimitChange, LimitTable};
@@ -33,6 +33,8 @@ struct File {
     compile_seconds: Option<u64>,
     /// Which extension compacts conversations, where several could: `id` or `id/strategy`.
     compressor: Option<String>,
+    /// When conversations are compacted and how much of them stays.
+    compaction: Compaction,
     /// Which extension is the memory, where several could: its id.
     memory: Option<String>,
     /// Providers by name.
@@ -45,6 +47,15 @@ struct File {
     rtk: Option<RtkSettings>,
     /// What extensions may use, by role.
     limits: BTreeMap<String, LimitChange>,
+}
+
+/// The keys of [`CompactionSettings`]; one that is absent leaves what was said before.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Compaction {
+    enabled: Option<bool>,
+    reserve_tokens: Option<u32>,
+    keep_recent_tokens: Option<u32>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -70,6 +81,7 @@ pub(crate) struct Config {
     pub(crate) max_rounds: Option<u32>,
     pub(crate) max_retries: Option<u32>,
     pub(crate) compressor: Option<String>,
+    pub(crate) compaction: CompactionSettings,
     pub(crate) memory: Option<String>,
     pub(crate) providers: Vec<ProviderConfig>,
     /// The user's, then the project's: a project adds hooks and takes none away.
@@ -179,6 +191,12 @@ impl Config {
         self.max_rounds = file.max_rounds.or(self.max_rounds);
         self.max_retries = file.max_retries.or(self.max_retries);
         self.compressor = file.compressor.or(self.compressor.take());
+        let (said, before) = (file.compaction, self.compaction);
+        self.compaction = CompactionSettings {
+            enabled: said.enabled.unwrap_or(before.enabled),
+            reserve_tokens: said.reserve_tokens.unwrap_or(before.reserve_tokens),
+            keep_recent_tokens: said.keep_recent_tokens.unwrap_or(before.keep_recent_tokens),
+        };
         self.memory = file.memory.or(self.memory.take());
         self.extensions.extend(file.extension);
         self.hooks.extend(file.hook);

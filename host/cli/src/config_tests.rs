@@ -45,6 +45,22 @@ fn the_user_file_sets_model_providers_and_extension_tables() {
 }
 
 #[test]
+fn of_compaction_each_key_counts_by_itself() {
+    let root = tempfile::tempdir().unwrap();
+    let home = home(root.path());
+    let standard = Config::load(&home, &Grants::default()).unwrap().compaction;
+    assert_eq!(
+        (standard.enabled, standard.reserve_tokens, standard.keep_recent_tokens),
+        (true, 16_384, 20_000)
+    );
+    write(&home.config_file(), "[compaction]\nenabled = false\nkeep_recent_tokens = 5000");
+    let config = Config::load(&home, &Grants::default()).unwrap().compaction;
+    assert_eq!((config.enabled, config.reserve_tokens, config.keep_recent_tokens), (false, 16_384, 5000));
+    write(&home.config_file(), "[compaction]\nreserve = 1");
+    assert!(Config::load(&home, &Grants::default()).is_err());
+}
+
+#[test]
 fn unknown_keys_are_refused_and_the_file_is_named() {
     let root = tempfile::tempdir().unwrap();
     let home = home(root.path());

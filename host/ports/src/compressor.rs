@@ -11,9 +11,10 @@ pub enum CompressReason {
     /// A model call is about to be made; nothing is wrong.
     #[default]
     BeforeModel,
-    /// The provider refused the conversation as too long. Leaving everything as it is ends the turn.
+    /// The provider refused the conversation as too long. Leaving everything as it is lets the host shorten it by its own
+    /// means.
     Overflow,
-    /// A person asked for it.
+    /// A person asked for it. Leaving everything as it is lets the host compact by its own means.
     Manual,
 }
 
@@ -75,6 +76,11 @@ pub struct CompressError {
 /// Looks at a conversation before each model call and says what to do with it. It changes nothing itself.
 #[async_trait]
 pub trait CompressorPort: Send + Sync {
+    /// Whether it broke and is not worth asking any more. The host then compacts as if none had been chosen.
+    fn is_left_out(&self) -> bool {
+        false
+    }
+
     /// Judges `messages`.
     ///
     /// # Errors

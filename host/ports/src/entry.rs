@@ -157,8 +157,8 @@ pub struct ThinkingLevelChange {
 pub struct Compaction {
     /// The summary.
     pub summary: String,
-    /// The first entry that is still shown as it is. An id that is not on the way to this entry keeps nothing of what was
-    /// before.
+    /// The first entry that is still shown as it is. Where nothing of what was before is kept, this entry names itself;
+    /// whoever appends it and does not know its id yet leaves this empty ([`Compaction::keeps_nothing`]).
     pub first_kept_entry_id: EntryId,
     /// Tokens of the context before.
     pub tokens_before: u64,
@@ -172,6 +172,14 @@ pub struct Compaction {
     /// this field show the summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<Vec<Message>>,
+}
+
+impl Compaction {
+    /// What stands in [`Compaction::first_kept_entry_id`] of an entry that is yet to be appended and keeps nothing of what
+    /// was before.
+    pub fn keeps_nothing() -> EntryId {
+        EntryId::new("")
+    }
 }
 
 /// What happened on a branch that was left.

@@ -1,6 +1,7 @@
 //! The hook port: something that watches, gates or rewrites at a stage of the turn. Native hooks and components stand in
 //! one chain and answer the same types.
 
+use crate::event::CompactionReason;
 use crate::extension::HookStage;
 use crate::failure::Failure;
 use crate::message::{AssistantMessage, Content, Message, ToolCall};
@@ -292,6 +293,19 @@ pub trait Hook: Send + Sync {
         _status: &PlanStepStatus,
     ) -> Result<(), HookError> {
         Ok(())
+    }
+
+    /// Before a conversation is shortened. The result is an objection: this time nothing is shortened, for this reason. Asked
+    /// of hooks that take part in [`HookStage::SessionLifecycle`]; components are not asked.
+    ///
+    /// # Errors
+    /// [`HookError::Failed`] is reported and is no objection; the others are.
+    async fn before_compaction(
+        &self,
+        _context: &HookContext,
+        _reason: CompactionReason,
+    ) -> Result<Option<String>, HookError> {
+        Ok(None)
     }
 
     /// The session began, changed or ended. An observer.

@@ -7,7 +7,7 @@
 use crate::entry::StoredEntry;
 use crate::error::LineError;
 use crate::header::Header;
-use capstan_ports::entry::{Entry, EntryKind, SessionContext};
+use capstan_ports::entry::{Compaction, Entry, EntryKind, SessionContext};
 use capstan_ports::{EntryId, Message, SessionError};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -61,20 +61,27 @@ impl Tree {
         self.leaf.map(|at| &self.entry_at(at).id)
     }
 
-    /// A new entry after the leaf. It becomes part of the tree with [`Tree::push`]. A custom message keeps its own time.
+    /// A new entry after the leaf. It becomes part of the tree with [`Tree::push`]. A custom message keeps its own time. A
+    /// compaction that keeps nothing names itself.
     ///
     /// # Errors
     /// [`SessionError::UnknownEntry`] when it speaks of an entry that is not there.
-    pub(crate) fn next(&self, kind: EntryKind, at_ms: Option<u64>) -> Result<StoredEntry, SessionError> {
+    pub(crate) fn next(&self, mut kind: EntryKind, at_ms: Option<u64>) -> Result<StoredEntry, SessionError> {
+        let new_id = self.unused_id();
+        if let EntryKind::Compaction(compaction) = &mut kind
+            && compaction.first_kept_entry_id == Compaction::keeps_nothing()
+        {
+            compaction.first_kept_entry_id = new_id.clone();
+        }
         let spoken_of = match &kind {
             EntryKind::Compaction(compaction) => Some(&compaction.first_kept_entry_id),
             EntryKind::Label(label) => Some(&label.target_id),
             _ => None,
         };
-        if let Some(id) = spoken_of.filter(|id| !self.by_id.contains_key(id)) {
+        if let Some(id) = spoken_of.filter(|id| **id != new_id && !self.by_id.contains_key(id)) {
             return Err(self.unknown(id));
         }
-        Ok(StoredEntry::new(self.unused_id(), self.leaf().cloned(), kind, at_ms))
+        Ok(StoredEntry::new(new_id, self.leaf().cloned(), kind, at_ms))
     }
 
     /// Adds an entry; it becomes the leaf.

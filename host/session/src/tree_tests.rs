@@ -1,5 +1,5 @@
 use super::*;
-use capstan_ports::entry::SessionInfo;
+use capstan_ports::entry::{Compaction, SessionInfo};
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -128,4 +128,34 @@ proptest! {
             prop_assert_eq!(tree.branch().count(), tree.context().messages.len());
         }
     }
+}
+
+fn compaction(first_kept: EntryId) -> EntryKind {
+    EntryKind::Compaction(Compaction {
+        summary: "short".into(),
+        first_kept_entry_id: first_kept,
+        tokens_before: 1,
+        details: None,
+        from_hook: None,
+        messages: None,
+    })
+}
+
+// 001-037
+#[test]
+fn a_compaction_names_an_entry_that_is_there_or_itself() {
+    let mut tree = tree();
+    for entry in [entry("a", None), entry("b", Some("a"))] {
+        tree.push(entry).unwrap();
+    }
+    let error = tree.next(compaction(EntryId::new("x")), None).unwrap_err();
+    assert!(error.to_string().contains("no entry x"), "{error}");
+    let keeps_nothing = tree.next(compaction(Compaction::keeps_nothing()), None).unwrap();
+    let EntryKind::Compaction(told) = &keeps_nothing.entry().kind else { panic!("no compaction") };
+    assert_eq!(told.first_kept_entry_id, keeps_nothing.entry().id);
+    tree.push(keeps_nothing).unwrap();
+    assert_eq!(texts(&tree).len(), 1);
+    let keeps_b = tree.next(compaction(EntryId::new("b")), None).unwrap();
+    tree.push(keeps_b).unwrap();
+    assert_eq!(texts(&tree)[1..], ["b"]);
 }

@@ -218,6 +218,13 @@ async fn of_several_strategies_the_configuration_chooses_one() -> Result<()> {
     product.configure(&format!("compressor = \"roles/tial\"\n{SMALL}"))?;
     let said = product.run(&["-p", "fourth", "--continue"]).await?.with_code(0).stderr;
     assert!(said.contains("\"roles/tial\"") && said.contains("built-in compaction"), "{said}");
+    // 001-156: what a strategy wrote is part of the session and stays in force without it.
+    let sent = Conversation::of(&server.requests()[3]).said();
+    assert_eq!(sent, ["(4 messages left out)", "third", "fourth"]);
+    let entries = product.session()?;
+    let compaction = entries.iter().find(|entry| entry["type"] == "compaction").context("no entry")?;
+    assert_eq!((&compaction["fromHook"], &compaction["messages"][0]["role"]), (&json!(true), &json!("user")));
+    assert_eq!(compaction["summary"], "[User]: (4 messages left out)");
     Ok(())
 }
 

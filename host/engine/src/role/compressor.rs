@@ -90,6 +90,10 @@ fn session_id(id: &str) -> Result<SessionId, CallError> {
 
 #[async_trait]
 impl CompressorPort for ComponentCompressor {
+    fn is_left_out(&self) -> bool {
+        self.left_out.load(Ordering::Relaxed)
+    }
+
     async fn compress(
         &self,
         messages: &[Arc<Message>],

@@ -25,6 +25,9 @@ pub struct SessionContext {
     /// The entry that each of the messages comes from, in the same order. Messages that a compaction brought along all
     /// come from its entry.
     pub sources: Vec<EntryId>,
+    /// How many of the leading messages the last compaction left: what stands in the place of older ones, and what it kept;
+    /// zero where there was none. What a provider counted for an answer among them was another, longer conversation.
+    pub compacted: usize,
     /// How much the model should think, where the branch says it.
     pub thinking: Option<ThinkingLevel>,
     /// The model that the branch was last continued with.
@@ -62,6 +65,7 @@ impl SessionContext {
         }
         let kept = branch[..at].iter().position(|before| before.id == compaction.first_kept_entry_id);
         context.extend(&branch[kept.unwrap_or(at)..at]);
+        context.compacted = context.messages.len();
         context.extend(&branch[at + 1..]);
         context
     }

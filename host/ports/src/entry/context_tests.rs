@@ -191,6 +191,14 @@ fn an_entry_that_is_not_on_the_branch_keeps_nothing() {
 }
 
 #[test]
+fn a_context_says_how_much_of_it_the_last_compaction_left() {
+    let branch = [message("one"), message("two"), compaction("c", "s", "two"), message("three")];
+    assert_eq!(context(&branch).compacted, 2);
+    assert_eq!(context(&branch[..2]).compacted, 0);
+    assert_eq!(context(&branch[..3]).compacted, 2);
+}
+
+#[test]
 fn messages_of_an_extension_take_the_place_of_the_summary() {
     let mut kept = compaction("c", "text for others", "a");
     let kind = &mut Arc::get_mut(&mut kept).unwrap().kind;

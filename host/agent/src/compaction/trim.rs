@@ -1,6 +1,8 @@
-//! The host's own compaction: what is left out when nobody else shortened a conversation that does not fit. It asks no
+//! The last resort: what is left out for one run when a conversation does not fit and could not be summarized. It asks no
 //! model, so it cannot fail and gives the same result for the same conversation.
 
+use crate::compaction::cut::begins_turn;
+use crate::compaction::estimate::tokens;
 use capstan_ports::{Content, Message, Messages, ToolResultMessage};
 use std::sync::Arc;
 
@@ -12,39 +14,6 @@ const MIN_CLEARED_BYTES: usize = 200;
 
 const CLEARED: &str = "[Old tool result content cleared]";
 
-/// Tokens of a picture, about what providers charge for one of usual size.
-const IMAGE_TOKENS: usize = 1200;
-
-/// What the messages take, in tokens: as the provider counted up to its latest answer, four bytes a token after it.
-/// Looks only at the end of a long conversation.
-pub(crate) fn estimated_tokens(messages: &[Arc<Message>]) -> u32 {
-    let mut rest = 0;
-    for message in messages.iter().rev() {
-        if let Message::Assistant(answer) = message.as_ref()
-            && answer.usage.total_tokens > 0
-        {
-            let counted = usize::try_from(answer.usage.total_tokens).unwrap_or(usize::MAX);
-            return clamp(counted.saturating_add(rest));
-        }
-        rest += tokens(message);
-    }
-    clamp(rest)
-}
-
-fn clamp(tokens: usize) -> u32 {
-    u32::try_from(tokens).unwrap_or(u32::MAX)
-}
-
-fn tokens(message: &Message) -> usize {
-    let of = |piece: &Content| match piece {
-        Content::Text { text } => text.len().div_ceil(4),
-        Content::Thinking { thinking, .. } => thinking.len().div_ceil(4),
-        Content::Image { .. } => IMAGE_TOKENS,
-        Content::ToolCall(call) => (call.name.len() + call.arguments.to_string().len()).div_ceil(4),
-    };
-    message.content().iter().map(of).sum()
-}
-
 /// A shorter conversation: old tool results cleared, then, until half of the window is free, the oldest turns left out.
 /// `None` when nothing can go: what is left is the present turn.
 pub(crate) fn trimmed(messages: &[Arc<Message>], window_tokens: u32) -> Option<Messages> {
@@ -52,7 +21,6 @@ pub(crate) fn trimmed(messages: &[Arc<Message>], window_tokens: u32) -> Option<M
     let is_shorter = cleared.iter().zip(messages).any(|(new, old)| !Arc::ptr_eq(new, old));
     let sizes: Vec<usize> = cleared.iter().map(|message| tokens(message)).collect();
     let budget = usize::try_from(window_tokens / 2).unwrap_or(usize::MAX);
-    let begins_turn = |message: &Message| matches!(message, Message::User(_) | Message::Custom(_));
     let turns: Vec<usize> = (0..cleared.len()).filter(|at| begins_turn(&cleared[*at])).collect();
     let mut left: usize = sizes.iter().sum();
     let mut cut = 0;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::scripted_tests::{assistant, call, shorts, user};
 use crate::transcript::repair;
-use capstan_ports::{StopReason, ToolOutcome, Usage, build_tool_result_message};
+use capstan_ports::{StopReason, ToolOutcome, build_tool_result_message};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -26,15 +26,6 @@ fn the_oldest_turns_go_and_the_present_one_stays() {
     let messages = vec![user(&"a".repeat(4000)), user(&"b".repeat(4000)), user("now")];
     assert_eq!(shorts(&trimmed(&messages, 1000).unwrap()), ["user now"]);
     assert_eq!(trimmed(&messages[2..], 10), None);
-}
-
-#[test]
-fn an_estimate_starts_from_what_the_provider_counted() {
-    let usage = Usage { total_tokens: 500, ..Usage::default() };
-    let answer = capstan_ports::AssistantMessage { usage, ..assistant(vec![], StopReason::Stop) };
-    let messages = vec![user(&"a".repeat(9000)), Arc::new(answer.into()), user(&"b".repeat(40))];
-    assert_eq!(estimated_tokens(&messages), 510);
-    assert_eq!(estimated_tokens(&messages[2..]), 10);
 }
 
 proptest! {
