@@ -26,6 +26,7 @@ mod rpc;
 mod screen;
 mod secrets;
 mod services;
+mod session_command;
 mod stages;
 mod trust;
 mod turn;

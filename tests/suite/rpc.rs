@@ -1,5 +1,6 @@
 //! `capstan --mode rpc`, driven as another program drives it: over its stdin and stdout.
 
+mod compaction;
 mod extensions;
 mod framing;
 mod python;

@@ -1,10 +1,12 @@
 //! The command line.
 
 mod authors;
+mod sessions;
 
 pub(crate) use authors::{ExtensionKind, Language, NewOptions, RunOptions, TestOptions};
 use capstan_policy::PermissionMode;
 use clap::{Parser, Subcommand, ValueEnum};
+pub(crate) use sessions::{ExportFormat, ExportOptions, SessionCommand, ShowOptions};
 use std::path::PathBuf;
 
 /// An agent whose tools and hooks are sandboxed WebAssembly components.
@@ -112,6 +114,9 @@ pub(crate) enum Command {
     /// Compiled extensions: what is kept, and where
     #[command(subcommand)]
     Cache(CacheCommand),
+    /// Sessions that were kept: what there is, what was said, copies for reading elsewhere
+    #[command(subcommand)]
+    Session(SessionCommand),
     /// Check the installation and say what is wrong
     Doctor,
     /// Run the whole machine once on a scripted model: no account, no key

@@ -43,6 +43,7 @@ mod roster;
 mod rpc;
 mod screen;
 mod secrets;
+mod session_command;
 mod sessions;
 mod templates;
 mod usage;
@@ -104,6 +105,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(Command::Ext(command)) => ext::run(command).await,
         Some(Command::Secret(command)) => secrets::run(&command),
         Some(Command::Cache(command)) => cache::run(command),
+        Some(Command::Session(command)) => session_command::run(command),
         // Done before there was a runtime.
         Some(Command::CompileWorker) => Ok(ExitCode::SUCCESS),
         Some(Command::Doctor) => doctor::run().await,

@@ -84,7 +84,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
         queues,
         shell: Shell::new(shell, home.workspace.clone(), output.clone()),
         tasks: TaskTracker::new(),
-        stop_commands: Mutex::default(),
+        stop_others: Mutex::default(),
         look_at_deferred,
         max_retries: desk::retries_when_on(&session),
         output: output.clone(),

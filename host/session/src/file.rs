@@ -229,6 +229,17 @@ impl SessionFile {
         Self::create_from(root, header, entries)
     }
 
+    /// The lines of all entries as the file has them, in the order of [`SessionFile::entries`]: JSON objects, with what this
+    /// version does not know of them. In a damaged session an entry whose parent was lost names the one that it continues.
+    ///
+    /// # Errors
+    /// When a line cannot be made, which one that was read can.
+    pub fn lines(&self) -> Result<Vec<String>, SessionError> {
+        let copies = self.look(Tree::copies);
+        let lines = copies.and_then(|copies| copies.iter().map(StoredEntry::to_line).collect());
+        lines.map_err(|error| unwritable(self.path(), error))
+    }
+
     /// The header of a session that is split off from this one and works in `cwd`.
     pub(crate) fn header_of_copy(&self, tree: &Tree, cwd: &Path) -> Result<Header, SessionError> {
         let version = tree.header().version;

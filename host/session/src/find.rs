@@ -71,19 +71,12 @@ pub fn path_by_id(root: &Path, id: &str) -> Result<PathBuf, SessionError> {
     if id.is_empty() {
         return Err(not_found("the id is empty".into()));
     }
-    let folders = match fs::read_dir(root) {
-        Ok(folders) => folders,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(not_found(format!("there are no sessions in {}", root.display())));
-        }
-        Err(error) => return Err(io_failed(root, "list sessions", error)),
-    };
+    let folders = folders(root)?;
+    if folders.is_empty() {
+        return Err(not_found(format!("there are no sessions in {}", root.display())));
+    }
     let mut matches = Vec::new();
     for folder in folders {
-        let folder = folder.map_err(|error| io_failed(root, "list sessions", error))?.path();
-        if !folder.is_dir() {
-            continue;
-        }
         let files = session_files(&folder).map_err(|error| io_failed(&folder, "list sessions", error))?;
         for (path, _) in files {
             match id_in_name(&path) {
@@ -114,8 +107,26 @@ pub fn open_by_id(root: &Path, id: &str) -> Result<SessionFile, SessionError> {
     SessionFile::open(&path_by_id(root, id)?)
 }
 
+/// The folders of all working directories. None when `root` is not there.
+pub(crate) fn folders(root: &Path) -> Result<Vec<PathBuf>, SessionError> {
+    let failed = |error| io_failed(root, "list sessions", error);
+    let entries = match fs::read_dir(root) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut folders = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(failed)?.path();
+        if path.is_dir() {
+            folders.push(path);
+        }
+    }
+    Ok(folders)
+}
+
 /// The session files of a folder and when each was last written.
-fn session_files(folder: &Path) -> io::Result<Vec<(PathBuf, SystemTime)>> {
+pub(crate) fn session_files(folder: &Path) -> io::Result<Vec<(PathBuf, SystemTime)>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -133,7 +144,7 @@ fn session_files(folder: &Path) -> io::Result<Vec<(PathBuf, SystemTime)>> {
 }
 
 /// `<time>_<id>.jsonl` → `<id>`.
-fn id_in_name(path: &Path) -> Option<&str> {
+pub(crate) fn id_in_name(path: &Path) -> Option<&str> {
     path.file_stem()?.to_str()?.split_once('_').map(|(_, id)| id)
 }
 

@@ -7,7 +7,7 @@
 //!
 //! Reading order: [`entry`] and [`header`] (the lines), [`tree`] (what they form), [`disk`] (the few things a store
 //! needs of a file), [`file`](mod@file) (a session on disk), [`memory`] (a session without one), [`find`] (which file to
-//! continue).
+//! continue), [`list`](mod@list) (which there are).
 //!
 //! It cannot protect a session against a program that writes to the file without asking for the lock. It notices that
 //! before the next entry and stops writing.
@@ -18,6 +18,7 @@ pub mod error;
 pub mod file;
 pub mod find;
 pub mod header;
+pub mod list;
 pub mod memory;
 pub mod tree;
 
@@ -36,5 +37,6 @@ pub use error::LineError;
 pub use file::{Notice, SessionFile};
 pub use find::{Search, Skipped, latest_in, open_by_id, path_by_id};
 pub use header::{Header, VERSION};
+pub use list::{Condition, Listed, list};
 pub use memory::MemorySession;
-pub use tree::Tree;
+pub use tree::{Row, Tree};

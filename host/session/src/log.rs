@@ -79,3 +79,7 @@ pub(crate) fn own_time(message: &Message) -> Option<u64> {
         Message::User(_) | Message::Assistant(_) | Message::ToolResult(_) => None,
     }
 }
+
+#[cfg(test)]
+#[path = "log_tests.rs"]
+mod tests;

@@ -4,6 +4,9 @@
 //! itself makes a root of its child, and no chain of parents can ever form a circle. Nothing here recurses: a chain may
 //! have a million entries.
 
+mod fork;
+mod rows;
+
 use crate::entry::StoredEntry;
 use crate::error::LineError;
 use crate::header::Header;
@@ -13,7 +16,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use uuid::Uuid;
 
-mod fork;
+pub use rows::Row;
 
 /// How often a short id is tried before a long one is taken. In a session of a million entries one try in four thousand
 /// collides.

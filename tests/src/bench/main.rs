@@ -11,6 +11,7 @@ mod hook_call;
 mod load;
 mod loop_overhead;
 mod sandbox;
+mod session_list;
 mod swap;
 mod turn;
 
@@ -39,7 +40,7 @@ struct Args {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
-    /// Only figures whose name, or whose group's name (client, hook_call, load, swap, loop_overhead), contains this
+    /// Only figures whose name, or whose group's name (client, hook_call, load, swap, loop_overhead, session), contains this
     #[arg(long, value_name = "NAME", default_value = "")]
     only: String,
 }
@@ -69,6 +70,7 @@ fn main() -> Result<()> {
     load::measure(&subject, &mut figures)?;
     swap::measure(&subject, &mut figures)?;
     loop_overhead::measure(&mut figures)?;
+    session_list::measure(&mut figures)?;
     anyhow::ensure!(!figures.is_empty(), "no figure's name contains `{}`", args.only);
     figures.merge_into(&args.out)?;
     println!("{}", figures.table());

@@ -59,3 +59,22 @@ async fn a_client_goes_on_with_other_sessions_in_one_process() -> Result<()> {
     assert_eq!(header["parentSession"], json!(first));
     Ok(())
 }
+
+// 001-142: export_html
+#[tokio::test]
+async fn a_session_is_exported_as_a_page() -> Result<()> {
+    let (_server, product) = echoing().await?;
+    let mut client = RpcClient::start(&product, &["--no-session"])?;
+    prompt(&mut client, "<script>hello</script>").await?;
+    for path in [None, Some("page.html")] {
+        let data = client.done(json!({"type": "export_html", "outputPath": path})).await?;
+        let written = PathBuf::from(data["path"].as_str().context("no path")?);
+        assert_eq!(written.parent(), Some(product.workspace().as_path()));
+        let page = std::fs::read_to_string(written)?;
+        assert!(page.contains("hello") && !page.contains("<script>"), "{page}");
+    }
+    let nowhere = json!({"type": "export_html", "outputPath": "/nowhere/page.html"});
+    assert!(client.refused(nowhere).await?.contains("/nowhere/page.html cannot be written"));
+    client.finish().await?.0.with_code(0);
+    Ok(())
+}

@@ -7,12 +7,14 @@ use super::questions::Questions;
 use super::queues::Queues;
 use super::runs::Runs;
 use super::shell::{self, Shell};
+use super::talk::ended_by;
 use crate::explain::Explanations;
 use crate::home::Home;
 use crate::live::{CurrentCommands, Running};
 use crate::output::Output;
+use crate::session_command::html;
 use crate::sessions::Sessions;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use capstan_agent::{AgentSession, QueueMode, RetryPolicy};
 use capstan_ports::{EntryId, ModelCatalog, ThinkingLevel};
 use serde_json::{Value, json};
@@ -37,8 +39,8 @@ pub(super) struct Desk {
     pub(super) shell: Shell,
     /// What goes on beside.
     pub(super) tasks: TaskTracker,
-    /// Ends slash commands that are on.
-    pub(super) stop_commands: Mutex<CancellationToken>,
+    /// Ends what is on beside a run: slash commands, a compaction.
+    pub(super) stop_others: Mutex<CancellationToken>,
     /// Told when a run has ended that may have left calls to be decided.
     pub(super) look_at_deferred: mpsc::UnboundedSender<()>,
     /// Retries where they are switched on.
@@ -62,11 +64,26 @@ impl Desk {
                 self.prompt(answer, message, images, streaming_behavior).await;
             }
             Command::Abort => self.abort(answer),
-            Command::Bash { command, exclude_from_context } => {
+            Command::Compact { custom_instructions } => {
+                // Taken now, so that an abort right behind this command counts.
+                let (desk, stop) = (self.clone(), self.stop_token());
+                self.tasks.spawn(async move {
+                    let compacted = desk.compact(custom_instructions, &stop).await;
+                    answer.with(compacted).await;
+                });
+            }
+            Command::ExportHtml { output_path } => {
                 let desk = self.clone();
+                self.tasks.spawn(async move {
+                    let exported = desk.export(output_path.as_deref()).await;
+                    answer.with(exported).await;
+                });
+            }
+            Command::Bash { command, exclude_from_context } => {
+                let (desk, stop) = (self.clone(), self.shell.stop_token());
                 let hidden = exclude_from_context.unwrap_or_default();
                 self.tasks.spawn(async move {
-                    let ran = desk.bash(answer.id.as_ref(), command, hidden).await;
+                    let ran = desk.bash(answer.id.as_ref(), command, hidden, &stop).await;
                     answer.with(ran).await;
                 });
             }
@@ -137,11 +154,13 @@ impl Desk {
                 self.sessions.clone_current().await?;
                 return Ok(Some(json!({"cancelled": false})));
             }
+            Command::SetAutoCompaction { enabled } => self.session.set_auto_compaction(enabled),
             // Taken up before.
-            Command::Prompt { .. } | Command::Abort | Command::Bash { .. } => {}
-            Command::Compact { .. } | Command::SetAutoCompaction { .. } | Command::ExportHtml { .. } => {
-                bail!("not there yet")
-            }
+            Command::Prompt { .. }
+            | Command::Abort
+            | Command::Bash { .. }
+            | Command::Compact { .. }
+            | Command::ExportHtml { .. } => {}
         }
         Ok(None)
     }
@@ -149,6 +168,8 @@ impl Desk {
     /// Waits until the last run is over for the agent, too; nothing begins before the guard is dropped.
     async fn between_runs(&self) -> Result<tokio::sync::MutexGuard<'_, ()>> {
         ensure!(!self.runs.is_on(), "the agent is busy: wait for agent_end, or send abort first");
+        // Not waited for: whoever wants to end it must be heard.
+        ensure!(!self.session.is_compacting(), "the session is being compacted: wait for compaction_end, or send abort");
         Ok(self.runs.turn().await)
     }
 
@@ -178,11 +199,37 @@ impl Desk {
         Ok(())
     }
 
-    async fn bash(&self, id: Option<&Value>, command: String, hidden: bool) -> Result<Option<Value>> {
-        let bash = self.shell.run(id, command, hidden).await?;
+    async fn bash(
+        &self,
+        id: Option<&Value>,
+        command: String,
+        hidden: bool,
+        stop: &CancellationToken,
+    ) -> Result<Option<Value>> {
+        let bash = self.shell.run(id, command, hidden, stop).await?;
         let data = shell::data(&bash);
         self.session.record_bash(bash).await.context("the command ran, but its output is not in the session")?;
         Ok(Some(data))
+    }
+}
+
+impl Desk {
+    /// Prompts that come meanwhile wait for the end of it.
+    async fn compact(&self, instructions: Option<String>, stop: &CancellationToken) -> Result<Option<Value>> {
+        let _turn = self.between_runs().await?;
+        let compact = self.session.compact(instructions);
+        let compacted = ended_by(stop, || self.session.abort_compaction(), compact).await?;
+        Ok(Some(serde_json::to_value(compacted)?))
+    }
+
+    /// Writes the conversation as a page, into the workspace where no other place is named.
+    async fn export(&self, path: Option<&str>) -> Result<Option<Value>> {
+        let header = self.sessions.header();
+        let name = format!("capstan-session-{}.html", header.id);
+        let path = self.home.workspace.join(path.unwrap_or(&name));
+        let page = html::render(&header, &self.session.log().path(None)?);
+        tokio::fs::write(&path, page).await.with_context(|| format!("{} cannot be written", path.display()))?;
+        Ok(Some(json!({"path": path.to_string_lossy()})))
     }
 }
 

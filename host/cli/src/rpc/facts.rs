@@ -37,6 +37,8 @@ impl Desk {
             "model": model(session.model().info()),
             "thinkingLevel": session.thinking_level().name(),
             "isStreaming": self.runs.is_on(),
+            "isCompacting": session.is_compacting(),
+            "autoCompactionEnabled": session.auto_compaction(),
             "steeringMode": mode(agent.steering_mode()),
             "followUpMode": mode(agent.follow_up_mode()),
             "messageCount": history::shown(&path).len(),

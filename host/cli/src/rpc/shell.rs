@@ -29,12 +29,17 @@ impl Shell {
     ///
     /// # Errors
     /// When it cannot be started.
-    pub(super) async fn run(&self, id: Option<&Value>, command: String, hidden: bool) -> Result<BashExecution> {
-        let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner).child_token();
+    pub(super) async fn run(
+        &self,
+        id: Option<&Value>,
+        command: String,
+        hidden: bool,
+        stop: &CancellationToken,
+    ) -> Result<BashExecution> {
         let request =
             CommandRequest { command: command.clone(), directory: self.directory.clone(), timeout: None };
         let sink = Updates { id, output: &self.output };
-        let outcome = self.runtime.run(request, &sink, &stop).await?;
+        let outcome = self.runtime.run(request, &sink, stop).await?;
         let exit_code = match outcome.end {
             CommandEnd::Exited(code) => Some(code),
             CommandEnd::Signalled(_) | CommandEnd::Cancelled | CommandEnd::TimedOut(_) => None,
@@ -50,6 +55,11 @@ impl Shell {
             exclude_from_context: hidden,
             timestamp: now_ms(),
         })
+    }
+
+    /// Fires when those that run now are ended.
+    pub(super) fn stop_token(&self) -> CancellationToken {
+        self.stop.lock().unwrap_or_else(PoisonError::into_inner).child_token()
     }
 
     /// Ends all that run now.

@@ -13,8 +13,9 @@ use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
-/// How often the agent is told to stop until it does: a run that is about to begin does not hear it yet.
+/// How often what is to end is told so.
 const STOP_AGAIN: Duration = Duration::from_millis(20);
 
 /// What a run begins with.
@@ -45,8 +46,8 @@ impl Desk {
             Input::Refused(error) => return answer.failed(&error).await,
             Input::Command(named, arguments) => {
                 answer.done(None).await;
-                let (desk, arguments) = (self.clone(), arguments.to_owned());
-                self.tasks.spawn(async move { desk.command(&*named, &arguments).await });
+                let (desk, arguments, stop) = (self.clone(), arguments.to_owned(), self.stop_token());
+                self.tasks.spawn(async move { desk.command(&*named, &arguments, &stop).await });
                 return;
             }
             Input::Message(text) => text,
@@ -126,14 +127,18 @@ impl Desk {
     /// Ends what is on, without waiting.
     pub(super) fn stop(&self) {
         self.runs.stop();
-        std::mem::take(&mut *self.stop_commands.lock().unwrap_or_else(PoisonError::into_inner)).cancel();
+        std::mem::take(&mut *self.stop_others.lock().unwrap_or_else(PoisonError::into_inner)).cancel();
     }
 
-    async fn command(&self, named: &dyn CommandPort, arguments: &str) {
-        let stop = self.stop_commands.lock().unwrap_or_else(PoisonError::into_inner).child_token();
+    /// Fires at the next [`Desk::stop`].
+    pub(super) fn stop_token(&self) -> CancellationToken {
+        self.stop_others.lock().unwrap_or_else(PoisonError::into_inner).child_token()
+    }
+
+    async fn command(&self, named: &dyn CommandPort, arguments: &str, stop: &CancellationToken) {
         let session = self.session.id();
         let ran = tokio::select! {
-            ran = named.run(&session, arguments, &stop) => ran.map_err(|error| error.to_string()),
+            ran = named.run(&session, arguments, stop) => ran.map_err(|error| error.to_string()),
             () = stop.cancelled() => Err(format!("/{} was aborted", named.name())),
         };
         match ran {
@@ -184,18 +189,7 @@ impl Desk {
 
     /// One run to its end, which the client can bring about.
     async fn drive(&self, ticket: &Ticket, opening: Opening) -> Ran {
-        let run = self.begun(opening);
-        tokio::pin!(run);
-        loop {
-            tokio::select! {
-                ran = &mut run => return ran,
-                () = ticket.stop.cancelled() => {}
-            }
-            self.session.agent().abort();
-            if let Ok(ran) = tokio::time::timeout(STOP_AGAIN, &mut run).await {
-                return ran;
-            }
-        }
+        ended_by(&ticket.stop, || self.session.agent().abort(), self.begun(opening)).await
     }
 
     async fn begun(&self, opening: Opening) -> Ran {
@@ -252,6 +246,26 @@ impl Desk {
         self.output
             .line(&json!({"type": "extension_error", "extensionPath": path, "event": event, "error": error}))
             .await;
+    }
+}
+
+/// Waits for `work`, and has it ended when `stop` fires. It is told so until it does: what is about to begin does not hear it
+/// yet.
+pub(super) async fn ended_by<T>(
+    stop: &CancellationToken,
+    tell: impl Fn(),
+    work: impl Future<Output = T>,
+) -> T {
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            done = &mut work => return done,
+            () = stop.cancelled() => {}
+        }
+        tell();
+        if let Ok(done) = tokio::time::timeout(STOP_AGAIN, &mut work).await {
+            return done;
+        }
     }
 }
 
