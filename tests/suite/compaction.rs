@@ -59,8 +59,7 @@ async fn a_long_conversation_is_compacted_after_the_run_and_goes_on_from_the_sum
         asked[0].contains("<conversation>\n[User]: pasted word") && asked[0].contains("## Original Request")
     );
     product.run(&["-p", "third", "--continue"]).await?.with_code(0);
-    let sent = Conversation::of(&server.requests()[3]);
-    let said = sent.said();
+    let said = Conversation::of(&server.requests()[3]).said();
     assert!(said[0].contains("compacted into the following summary") && said.len() == 3, "{said:?}");
     assert_eq!(said[1..], ["second", "third"]);
     let entries = product.session()?;

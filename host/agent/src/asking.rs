@@ -19,8 +19,12 @@ use std::time::Duration;
 const STILL_TOO_LONG: &str = "The conversation was shortened once and still does not fit. Start a new session, ask for \
                               less at a time, or use a model with a larger window.";
 
-/// Said instead when nothing was done about it.
-const NOT_SHORTENED: &str = "Automatic compaction is off. Compact the conversation by hand, start a new session, or use a \
+/// Said instead when nothing could be done about it.
+const NOT_SHORTENED: &str = "The conversation could not be shortened. Start a new session, ask for less at a time, or use \
+                             a model with a larger window.";
+
+/// Said instead when nothing was to be done about it.
+const SWITCHED_OFF: &str = "Automatic compaction is off. Compact the conversation by hand, start a new session, or use a \
                              model with a larger window.";
 
 /// What to do about a request that failed.
@@ -142,9 +146,11 @@ impl Run<'_> {
 
     async fn remedy(&mut self, received: &Received, attempt: u32) -> Result<Remedy, AgentError> {
         let Some(error) = &received.failure else { return Ok(Remedy::None) };
-        if error.kind == ModelErrorKind::ContextOverflow && !self.overflow_handled {
-            self.overflow_handled = true;
+        if error.kind == ModelErrorKind::ContextOverflow && self.shortened.is_none() {
+            // Set before, so that whatever comes of it is not tried twice.
+            self.shortened = Some(false);
             let shortened = self.compact_after_refusal().await?;
+            self.shortened = Some(shortened);
             return Ok(if shortened { Remedy::Shortened } else { Remedy::None });
         }
         let delay = self.config.retry.delay(attempt + 1, error, (self.config.random)());
@@ -174,7 +180,11 @@ impl Run<'_> {
         }
         if let Some(error) = received.failure.take() {
             if error.kind == ModelErrorKind::ContextOverflow {
-                let advice = if self.config.compaction.enabled { STILL_TOO_LONG } else { NOT_SHORTENED };
+                let advice = match self.shortened {
+                    Some(true) => STILL_TOO_LONG,
+                    _ if self.config.compaction.enabled => NOT_SHORTENED,
+                    _ => SWITCHED_OFF,
+                };
                 answer.error_message = Some(format!("{error}. {advice}"));
             }
             self.tell_of_failure(error, answer.error_message.as_deref()).await;
@@ -191,7 +201,7 @@ impl Run<'_> {
             }
             StopReason::Stop | StopReason::Length | StopReason::ToolUse => {}
         }
-        self.overflow_handled = false;
+        self.shortened = None;
         make_ids_unique(answer);
         self.config.observers.tell(|| TurnEvent::response(answer.clone()));
         if !hooks.has(HookStage::AfterModel) {

@@ -41,6 +41,15 @@ async fn a_conversation_that_stays_too_long_ends_with_a_clear_error() {
 }
 
 #[tokio::test]
+async fn a_prompt_that_is_too_long_alone_is_not_sent_again() {
+    let model = ScriptedModel::new([overflows(), overflows()]);
+    let ran = run(&context([]), &config(&model)).await;
+    let last = shorts(&ran.result.unwrap()).pop().unwrap();
+    assert!(last.starts_with("asst! prompt is too long. The conversation could not be shortened"), "{last}");
+    assert_eq!((model.sent().len(), ran.sink.count("compaction_end unchanged")), (1, 1));
+}
+
+#[tokio::test]
 async fn a_compressor_that_fails_is_replaced_by_the_host_only_when_it_matters() {
     let model = ScriptedModel::new([says("done")]);
     let mut config = config(&model);

@@ -130,8 +130,8 @@ pub(crate) struct Run<'a> {
     round: u32,
     tool_rounds: u32,
     repeats: Repeats,
-    /// Whether the conversation was shortened for this input because the model refused it.
-    pub(crate) overflow_handled: bool,
+    /// Whether the conversation could be shortened, when the model refused it since its last good answer (001-153).
+    pub(crate) shortened: Option<bool>,
     /// Why the last answer is a failure.
     pub(crate) model_failure: Option<ModelError>,
 }
@@ -164,7 +164,7 @@ impl<'a> Run<'a> {
             round: 0,
             tool_rounds: 0,
             repeats: Repeats::default(),
-            overflow_handled: false,
+            shortened: None,
             model_failure: None,
         }
     }

@@ -167,7 +167,7 @@ impl HookChain {
                     continue;
                 }
             };
-            self.record(member, About::stage(STAGE).took(took), || HookEffect::Aborted(reason.clone()));
+            self.record(member, About::stage(STAGE).took(took), || HookEffect::Blocked(reason.clone()));
             return Some(TurnAbort { hook: member.hook.name().to_owned(), reason });
         }
         None

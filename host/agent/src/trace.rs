@@ -42,7 +42,7 @@ pub enum HookEffect {
     Passed,
     /// Changed this in what it was asked about.
     Changed(Vec<FieldChange>),
-    /// Refused the call, with this reason.
+    /// Refused the call, or objected to a compaction, with this reason.
     Blocked(String),
     /// Put the call off, with this reason.
     Deferred(String),

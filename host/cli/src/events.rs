@@ -41,7 +41,7 @@ struct Lines {
 #[async_trait]
 impl EventSink for Lines {
     async fn emit(&self, event: AgentEvent) {
-        // The end of the run stays its last line, as programs that read pi's events expect it.
+        // The end of the run stays the last line of it, as programs that read pi's events expect it; a compaction may follow.
         if matches!(event, AgentEvent::AgentEnd { .. }) {
             self.observers.flush(FLUSH).await;
             let running: Vec<Extension> =

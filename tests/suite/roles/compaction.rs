@@ -128,7 +128,9 @@ async fn a_strategy_that_goes_wrong_is_an_error_and_after_a_trap_it_is_left_out(
         let again = bad.compress(&talk(), &full()).await;
         if guest.id == "garbage" {
             failed(again)?;
+            assert!(!bad.is_left_out(), "it may do better next time");
         } else {
+            assert!(bad.is_left_out());
             assert!(error.message.contains("left out for the rest of this session"), "{error}");
             assert_eq!(again?, CompressAction::None, "said once, and not asked again");
         }

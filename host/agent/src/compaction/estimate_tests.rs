@@ -57,7 +57,7 @@ fn failed_answers_and_answers_before_a_compaction_do_not_count_for_the_whole() {
 
 #[test]
 fn a_tally_that_goes_on_gives_what_a_new_one_would() {
-    let messages = vec![asks("a", 50), answers("b", 30), counted_answer(StopReason::Stop, 90), asks("c", 7)];
+    let messages = [asks("a", 50), answers("b", 30), counted_answer(StopReason::Stop, 90), asks("c", 7)];
     let mut tally = Tally::default();
     for upto in 0..=messages.len() {
         assert_eq!(tally.count(&messages[..upto], 0), Tally::default().count(&messages[..upto], 0));

@@ -8,7 +8,7 @@ use crate::{HookChain, run_agent_loop};
 use async_trait::async_trait;
 use capstan_ports::event::NoEvents;
 use capstan_ports::hook::HookContext;
-use capstan_ports::{CompressError, Hook, HookError, ModelErrorKind, SessionLog};
+use capstan_ports::{CompressError, CompressorPort, Hook, HookError, ModelErrorKind, SessionLog};
 use serde_json::json;
 
 fn history() -> Vec<Arc<Message>> {
@@ -94,6 +94,32 @@ async fn a_compressor_that_fails_or_answers_nonsense_is_replaced_by_the_native_o
     config.compressor = Some(ScriptedCompressor::new(&Arc::default(), [CompressAction::None]));
     run_on(history(), &config).await.result.unwrap();
     assert_eq!(model.sent()[0].len(), 6, "leaving everything is an answer");
+}
+
+/// Broke before and says so.
+struct Broken;
+
+#[async_trait]
+impl CompressorPort for Broken {
+    fn is_left_out(&self) -> bool {
+        true
+    }
+
+    async fn compress(
+        &self,
+        _: &[Arc<Message>],
+        _: &CompressContext,
+    ) -> Result<CompressAction, CompressError> {
+        panic!("asked nevertheless")
+    }
+}
+
+#[tokio::test]
+async fn a_compressor_that_is_left_out_is_not_asked_and_the_native_one_stays_in_its_place() {
+    let (model, mut config) = no_log([says("the native summary"), says("done")]);
+    config.compressor = Some(Arc::new(Broken));
+    run_on(history(), &config).await.result.unwrap();
+    assert!(model.sent()[1][0].contains("the native summary"));
 }
 
 // 001-153

@@ -44,8 +44,11 @@ impl AgentSession {
         self.agent.config().compaction.enabled
     }
 
-    /// Switches that on or off, from the next run on.
+    /// Switches that on or off, from the next run on. Switching it on ends a pause.
     pub fn set_auto_compaction(&self, enabled: bool) {
+        if enabled {
+            self.agent.config().compaction_control.resume();
+        }
         self.agent.configure(|config| config.compaction.enabled = enabled);
     }
 

@@ -127,7 +127,11 @@ async fn a_pause_after_failures_ends_when_a_person_compacts() {
     assert_eq!(shorts(&session.prompt_text("still answered").await.unwrap())[1], "asst done");
     assert_eq!(recorder.count("compaction_start"), 3, "paused");
     session.compact(None).await.unwrap();
-    assert!(!session.agent().config().compaction_control.is_paused());
+    let control = session.agent().config().compaction_control;
+    assert!(!control.is_paused());
+    (0..3).for_each(|_| drop(control.failed()));
+    session.set_auto_compaction(true);
+    assert!(!control.is_paused(), "switching it on is an order, too");
 }
 
 // 001-154
