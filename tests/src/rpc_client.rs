@@ -165,7 +165,8 @@ impl RpcClient {
         if !self.reading.is_finished() {
             while self.next().await?.is_some() {}
         }
-        let status = tokio::time::timeout(TIME_LIMIT, self.child.wait()).await.context("it did not end")??;
+        let status =
+            tokio::time::timeout(TIME_LIMIT, self.child.wait()).await.context("it did not end")??;
         let finished = Finished {
             stdout: String::new(),
             stderr: self.talk.await?,

@@ -12,7 +12,7 @@ mod shell;
 
 use anyhow::Result;
 use capstan_provider::Answer;
-use capstan_provider::scripted::server::ScriptedServer;
+use capstan_provider::scripted::server::{RecordedRequest, ScriptedServer};
 use capstan_tests::conversation::Conversation;
 use capstan_tests::product;
 use capstan_tests::product::Product;
@@ -20,12 +20,19 @@ use capstan_tests::rpc_client::RpcClient;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A model that says what it was told last, and a product that asks it.
+/// What a model says that repeats what it was told last. Of a long text it only tells the length: every update of an answer
+/// holds the answer so far, so a long one takes its time.
+fn echo(request: &RecordedRequest) -> Answer {
+    let said = Conversation::of(request).said().pop().unwrap_or_default();
+    match said.chars().count() {
+        0..1000 => Answer::text(format!("you said {said}")),
+        n => Answer::text(format!("you said {n} characters")),
+    }
+}
+
+/// Such a model, and a product that asks it.
 async fn echoing() -> Result<(ScriptedServer, Product)> {
-    let server = ScriptedServer::start(Arc::new(|_, request| {
-        Answer::text(format!("you said {}", Conversation::of(request).said().last().cloned().unwrap_or_default()))
-    }))
-    .await?;
+    let server = ScriptedServer::start(Arc::new(|_, request| echo(request))).await?;
     let product = product!()?.with_openai(&server.base_url());
     Ok((server, product))
 }

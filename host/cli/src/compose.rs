@@ -151,7 +151,20 @@ pub(crate) async fn assemble(
     let session = opened.session;
     let sessions = Sessions::new(home, kept, session.clone(), live.clone());
     let shell = commands;
-    Ok(Composed { session, header, model, catalog, notices, live, sessions, models, loader, shell, trace, prompts })
+    Ok(Composed {
+        session,
+        header,
+        model,
+        catalog,
+        notices,
+        live,
+        sessions,
+        models,
+        loader,
+        shell,
+        trace,
+        prompts,
+    })
 }
 
 /// Extensions in force, with a line on stderr about each that is not.

@@ -44,8 +44,7 @@ impl EventSink for Lines {
         // The end of the run stays the last line of it, as programs that read pi's events expect it; a compaction may follow.
         if matches!(event, AgentEvent::AgentEnd { .. }) {
             self.observers.flush(FLUSH).await;
-            let running: Vec<Extension> =
-                self.running.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let running: Vec<Extension> = self.running.lock().unwrap_or_else(PoisonError::into_inner).clone();
             for extension in running {
                 let (id, usage) = (extension.id(), extension.usage());
                 let used = json!({"type": "extension_usage", "extension": id, "usage": usage});

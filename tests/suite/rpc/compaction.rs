@@ -1,6 +1,5 @@
 use super::*;
 use anyhow::Context;
-use capstan_provider::scripted::server::RecordedRequest;
 
 /// Enough for a summary to be worth its while.
 fn long(n: usize) -> String {
@@ -11,7 +10,11 @@ fn long(n: usize) -> String {
 async fn talking(slow: bool) -> Result<(ScriptedServer, Product)> {
     let server = ScriptedServer::start(Arc::new(move |_, request: &RecordedRequest| {
         let answer = Answer::text("so it is");
-        if slow && Conversation::of(request).tools().is_empty() { answer.delayed_ms(1_000_000) } else { answer }
+        if slow && Conversation::of(request).tools().is_empty() {
+            answer.delayed_ms(1_000_000)
+        } else {
+            answer
+        }
     }))
     .await?;
     let product = product!()?.with_openai(&server.base_url());
@@ -70,7 +73,8 @@ async fn a_compaction_is_ended_by_an_abort_and_a_prompt_waits_for_its_end() -> R
     assert_eq!(answer["success"], false);
     prompt(&mut client, "on we go").await?;
     let messages = client.done(json!({"type": "get_messages"})).await?;
-    let roles: Vec<_> = messages["messages"].as_array().context("no list")?.iter().map(|said| &said["role"]).collect();
+    let roles: Vec<_> =
+        messages["messages"].as_array().context("no list")?.iter().map(|said| &said["role"]).collect();
     assert_eq!(roles.len(), 8, "nothing is lost: {roles:?}");
     client.finish().await?.0.with_code(0);
     Ok(())

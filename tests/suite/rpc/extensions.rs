@@ -32,8 +32,14 @@ async fn slash_commands_run_in_extensions_and_templates_become_prompts() -> Resu
         let all = commands["commands"].as_array().into_iter().flatten();
         all.filter(|command| command["name"] == name).cloned().collect::<Vec<_>>()
     };
-    assert_eq!((&found("greet")[0]["source"], &found("greet")[0]["path"]), (&json!("extension"), &json!(greeter)));
-    assert_eq!((&found("review")[0]["source"], &found("review")[0]["location"]), (&json!("prompt"), &json!("user")));
+    assert_eq!(
+        (&found("greet")[0]["source"], &found("greet")[0]["path"]),
+        (&json!("extension"), &json!(greeter))
+    );
+    assert_eq!(
+        (&found("review")[0]["source"], &found("review")[0]["location"]),
+        (&json!("prompt"), &json!("user"))
+    );
 
     client.done(json!({"type": "prompt", "message": "/greet everybody"})).await?;
     let shown = client.event("extension_ui_request").await?;
@@ -49,7 +55,8 @@ async fn slash_commands_run_in_extensions_and_templates_become_prompts() -> Resu
     prompt(&mut client, "/review main.rs").await?;
     prompt(&mut client, "/etc/hosts is what?").await?;
     prompt(&mut client, "//greet").await?;
-    let said: Vec<_> = server.requests().iter().filter_map(|request| Conversation::of(request).said().pop()).collect();
+    let said: Vec<_> =
+        server.requests().iter().filter_map(|request| Conversation::of(request).said().pop()).collect();
     assert_eq!(said, ["Review main.rs with care.", "/etc/hosts is what?", "/greet"]);
     client.finish().await?.0.with_code(0);
     Ok(())
@@ -62,7 +69,9 @@ async fn a_gate_asks_the_client_and_its_answer_counts_for_the_call() -> Result<(
     let (guest, body) = Guest::new("careful").verdict(4, "is that wise?");
     product.install(&guest.gate(&["bash"], &body))?;
     let mut client = RpcClient::start(&product, &["--permissions", "all"])?;
-    for (answer, expected) in [(json!(true), "ran"), (json!(false), "The user said no"), (json!(null), "The user said no")] {
+    for (answer, expected) in
+        [(json!(true), "ran"), (json!(false), "The user said no"), (json!(null), "The user said no")]
+    {
         client.done(json!({"type": "prompt", "message": "go"})).await?;
         let request = client.event("extension_ui_request").await?;
         assert_eq!((&request["method"], &request["title"]), (&json!("confirm"), &json!("bash")));
@@ -85,7 +94,10 @@ async fn a_call_that_was_put_off_is_asked_about_and_goes_on_with_the_answer() ->
     let mut client = RpcClient::start(&product, &["--permissions", "all"])?;
     prompt(&mut client, "go").await?;
     let request = client.event("extension_ui_request").await?;
-    assert!(request["message"].as_str().is_some_and(|text| text.contains("wait for the release")), "{request}");
+    assert!(
+        request["message"].as_str().is_some_and(|text| text.contains("wait for the release")),
+        "{request}"
+    );
     assert!(!product.workspace().join("later").exists());
     // Nobody answers now. The question is asked again when the session is continued.
     let (finished, _) = client.finish().await?;

@@ -109,7 +109,8 @@ async fn an_abort_right_behind_a_prompt_counts() -> Result<()> {
     let (_server, product) = waiting().await?;
     let mut client = RpcClient::start(&product, &["--permissions", "all", "--no-session"])?;
     for _ in 0..20 {
-        let both = format!("{}\n{}\n", json!({"type": "prompt", "message": "wait"}), json!({"type": "abort"}));
+        let both =
+            format!("{}\n{}\n", json!({"type": "prompt", "message": "wait"}), json!({"type": "abort"}));
         client.send_bytes(both.as_bytes()).await?;
         client.take(|line| line["command"] == "abort").await?;
         let end = client.event("agent_end").await?;

@@ -9,7 +9,8 @@ async fn file_of(client: &mut RpcClient) -> Result<PathBuf> {
 
 async fn said(client: &mut RpcClient) -> Result<Vec<String>> {
     let messages = client.done(json!({"type": "get_messages"})).await?;
-    let users = messages["messages"].as_array().context("no messages")?.iter().filter(|said| said["role"] == "user");
+    let users =
+        messages["messages"].as_array().context("no messages")?.iter().filter(|said| said["role"] == "user");
     Ok(users.filter_map(|user| user["content"][0]["text"].as_str().map(str::to_owned)).collect())
 }
 
@@ -47,7 +48,8 @@ async fn a_client_goes_on_with_other_sessions_in_one_process() -> Result<()> {
 
     let unknown = client.refused(json!({"type": "fork", "entryId": "nothing"})).await?;
     assert!(unknown.contains("no entry nothing"), "{unknown}");
-    let missing = client.refused(json!({"type": "switch_session", "sessionPath": "/nowhere/x.jsonl"})).await?;
+    let missing =
+        client.refused(json!({"type": "switch_session", "sessionPath": "/nowhere/x.jsonl"})).await?;
     assert!(missing.contains("/nowhere/x.jsonl"), "{missing}");
     assert_eq!(file_of(&mut client).await?, fourth, "what was refused changed nothing");
     client.finish().await?.0.with_code(0);
@@ -55,7 +57,8 @@ async fn a_client_goes_on_with_other_sessions_in_one_process() -> Result<()> {
     let mut files = vec![first.clone(), second.clone(), third, fourth];
     files.sort();
     assert_eq!(product.session_files()?, files);
-    let header: Value = serde_json::from_str(std::fs::read_to_string(&second)?.lines().next().context("empty")?)?;
+    let header: Value =
+        serde_json::from_str(std::fs::read_to_string(&second)?.lines().next().context("empty")?)?;
     assert_eq!(header["parentSession"], json!(first));
     Ok(())
 }

@@ -12,7 +12,8 @@ async fn the_model_can_be_changed_to_any_that_is_configured() -> Result<()> {
     ))?;
     let mut client = RpcClient::start(&product, &[])?;
     let models = client.done(json!({"type": "get_available_models"})).await?;
-    let names: Vec<_> = models["models"].as_array().context("no list")?.iter().map(|model| &model["id"]).collect();
+    let names: Vec<_> =
+        models["models"].as_array().context("no list")?.iter().map(|model| &model["id"]).collect();
     assert_eq!(names, ["test-model", "big/one"]);
     let big = &models["models"][1];
     assert_eq!((&big["provider"], &big["contextWindow"]), (&json!("other"), &json!(1000)));
@@ -33,7 +34,8 @@ async fn the_model_can_be_changed_to_any_that_is_configured() -> Result<()> {
     assert!(missing.contains("no provider nobody"), "{missing}");
     assert_eq!(client.done(json!({"type": "get_state"})).await?["model"]["id"], "small");
     client.finish().await?.0.with_code(0);
-    let changes: Vec<_> = product.session()?.into_iter().filter(|line| line["type"] == "model_change").collect();
+    let changes: Vec<_> =
+        product.session()?.into_iter().filter(|line| line["type"] == "model_change").collect();
     assert_eq!(changes.last().map(|change| &change["modelId"]), Some(&json!("small")));
     Ok(())
 }
@@ -56,7 +58,10 @@ async fn thinking_queues_and_names_are_settings_that_state_shows() -> Result<()>
     let mut client = RpcClient::start(&product, &[])?;
     let state = client.done(json!({"type": "get_state"})).await?;
     assert_eq!(state["thinkingLevel"], "off");
-    assert_eq!((&state["steeringMode"], &state["followUpMode"]), (&json!("one-at-a-time"), &json!("one-at-a-time")));
+    assert_eq!(
+        (&state["steeringMode"], &state["followUpMode"]),
+        (&json!("one-at-a-time"), &json!("one-at-a-time"))
+    );
     assert_eq!((&state["messageCount"], &state["isStreaming"]), (&json!(0), &json!(false)));
     assert!(state.get("sessionName").is_none());
     let file = state["sessionFile"].as_str().context("no file")?;
@@ -96,7 +101,8 @@ async fn counts_are_those_of_the_session() -> Result<()> {
     assert_eq!(messages["messages"][0]["content"], json!([{"type": "text", "text": "look"}, image]));
     let stats = client.done(json!({"type": "get_session_stats"})).await?;
     assert!(stats.get("sessionFile").is_none() && stats["sessionId"].is_string(), "{stats}");
-    for (field, n) in [("userMessages", 1), ("assistantMessages", 1), ("toolCalls", 0), ("totalMessages", 2)] {
+    for (field, n) in [("userMessages", 1), ("assistantMessages", 1), ("toolCalls", 0), ("totalMessages", 2)]
+    {
         assert_eq!(stats[field], n, "{field}");
     }
     let total = stats["tokens"]["total"].as_u64().context("no tokens")?;

@@ -95,7 +95,10 @@ fn fields_have_the_names_that_pi_gives_them() {
             json!({"type": "set_follow_up_mode", "mode": "one-at-a-time"}),
             Command::SetFollowUpMode { mode: Mode::OneAtATime },
         ),
-        (json!({"type": "export_html", "outputPath": "o"}), Command::ExportHtml { output_path: Some("o".into()) }),
+        (
+            json!({"type": "export_html", "outputPath": "o"}),
+            Command::ExportHtml { output_path: Some("o".into()) },
+        ),
     ];
     for (sent, expected) in cases {
         assert_eq!(command(sent), expected);

@@ -169,7 +169,10 @@ impl Desk {
     async fn between_runs(&self) -> Result<tokio::sync::MutexGuard<'_, ()>> {
         ensure!(!self.runs.is_on(), "the agent is busy: wait for agent_end, or send abort first");
         // Not waited for: whoever wants to end it must be heard.
-        ensure!(!self.session.is_compacting(), "the session is being compacted: wait for compaction_end, or send abort");
+        ensure!(
+            !self.session.is_compacting(),
+            "the session is being compacted: wait for compaction_end, or send abort"
+        );
         Ok(self.runs.turn().await)
     }
 
@@ -208,7 +211,10 @@ impl Desk {
     ) -> Result<Option<Value>> {
         let bash = self.shell.run(id, command, hidden, stop).await?;
         let data = shell::data(&bash);
-        self.session.record_bash(bash).await.context("the command ran, but its output is not in the session")?;
+        self.session
+            .record_bash(bash)
+            .await
+            .context("the command ran, but its output is not in the session")?;
         Ok(Some(data))
     }
 }
@@ -228,7 +234,9 @@ impl Desk {
         let name = format!("capstan-session-{}.html", header.id);
         let path = self.home.workspace.join(path.unwrap_or(&name));
         let page = html::render(&header, &self.session.log().path(None)?);
-        tokio::fs::write(&path, page).await.with_context(|| format!("{} cannot be written", path.display()))?;
+        tokio::fs::write(&path, page)
+            .await
+            .with_context(|| format!("{} cannot be written", path.display()))?;
         Ok(Some(json!({"path": path.to_string_lossy()})))
     }
 }

@@ -60,8 +60,10 @@ impl Desk {
 
     pub(super) fn messages(&self) -> Result<Value> {
         let path = self.path()?;
-        let messages: Vec<Value> =
-            history::shown(&path).into_iter().map(|entry| history::message(entry)).collect::<Result<_, _>>()?;
+        let messages: Vec<Value> = history::shown(&path)
+            .into_iter()
+            .map(|entry| history::message(entry))
+            .collect::<Result<_, _>>()?;
         Ok(json!({"messages": messages}))
     }
 

@@ -97,8 +97,7 @@ fn the_last_text_is_that_of_the_last_answer() {
 #[test]
 fn counts_are_of_the_whole_branch_and_the_context_of_its_last_answer() {
     let usage = Usage { input: 10, output: 5, cache_read: 3, cache_write: 2, ..Usage::default() };
-    let call =
-        ToolCall { id: "c".into(), name: "read".into(), arguments: json!({}), malformed: None };
+    let call = ToolCall { id: "c".into(), name: "read".into(), arguments: json!({}), malformed: None };
     let result = Message::ToolResult(ToolResultMessage {
         tool_call_id: "c".into(),
         tool_name: "read".into(),
@@ -107,12 +106,20 @@ fn counts_are_of_the_whole_branch_and_the_context_of_its_last_answer() {
         is_error: false,
         timestamp: 0,
     });
-    let mut kinds =
-        vec![said(Message::user("a")), answer(vec![Content::ToolCall(call)], usage.clone()), said(result), bash()];
+    let mut kinds = vec![
+        said(Message::user("a")),
+        answer(vec![Content::ToolCall(call)], usage.clone()),
+        said(result),
+        bash(),
+    ];
     let data = Counts::of(&branch(kinds.clone())).data(100);
-    for (field, n) in
-        [("userMessages", 1), ("assistantMessages", 1), ("toolCalls", 1), ("toolResults", 1), ("totalMessages", 4)]
-    {
+    for (field, n) in [
+        ("userMessages", 1),
+        ("assistantMessages", 1),
+        ("toolCalls", 1),
+        ("toolResults", 1),
+        ("totalMessages", 4),
+    ] {
         assert_eq!(data[field], n, "{field}");
     }
     let tokens = json!({"input": 10, "output": 5, "cacheRead": 3, "cacheWrite": 2, "total": 20});

@@ -60,7 +60,8 @@ impl Questions {
 
     /// Asks for yes or no. `None` when there is no answer.
     pub(super) async fn confirm(&self, question: &str, call: &ToolCall) -> Option<bool> {
-        let said = self.ask(json!({"method": "confirm", "title": call.name, "message": question}), call).await?;
+        let said =
+            self.ask(json!({"method": "confirm", "title": call.name, "message": question}), call).await?;
         said.confirmed
     }
 

@@ -33,8 +33,13 @@ async fn next(lines: mpsc::Receiver<String>) -> (Value, mpsc::Receiver<String>) 
 
 #[tokio::test]
 async fn a_permission_is_one_of_the_offered_words_and_everything_else_is_none() {
-    let cases =
-        [(ONCE, Reply::Once), (ALWAYS, Reply::Always), (NO, Reply::No), ("allow once", Reply::No), ("", Reply::No)];
+    let cases = [
+        (ONCE, Reply::Once),
+        (ALWAYS, Reply::Always),
+        (NO, Reply::No),
+        ("allow once", Reply::No),
+        ("", Reply::No),
+    ];
     let (questions, mut lines) = questions();
     for (value, expected) in cases {
         let asked = questions.clone();
@@ -43,7 +48,10 @@ async fn a_permission_is_one_of_the_offered_words_and_everything_else_is_none() 
         lines = rest;
         assert_eq!(request["type"], "extension_ui_request");
         assert_eq!((&request["method"], &request["options"]), (&json!("select"), &json!([ONCE, ALWAYS, NO])));
-        assert_eq!((&request["title"], &request["toolCallId"]), (&json!("bash: run this?"), &json!("call-1")));
+        assert_eq!(
+            (&request["title"], &request["toolCallId"]),
+            (&json!("bash: run this?"), &json!("call-1"))
+        );
         questions.answer(said(&request["id"], Some(value), Some(true)));
         assert_eq!(reply.await.unwrap(), expected, "{value}");
     }
