@@ -29,7 +29,7 @@ fn kept(product: &Product, text: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-fn text_of<'p>(path: &'p Path) -> Result<&'p str> {
+fn text_of(path: &Path) -> Result<&str> {
     path.to_str().context("the path is text")
 }
 

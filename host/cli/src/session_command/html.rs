@@ -24,7 +24,7 @@ const STYLE: &str = include_str!("html.css");
 /// What was said on a branch, as one HTML document.
 pub(crate) fn render(header: &Header, branch: &[Arc<Entry>]) -> String {
     let title = escaped(name(branch).unwrap_or("Session"));
-    let facts = [header.id.as_str(), &header.timestamp, &header.cwd].map(|fact| escaped(fact)).join(" · ");
+    let facts = [header.id.as_str(), &header.timestamp, &header.cwd].map(escaped).join(" · ");
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n\
