@@ -23,8 +23,10 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let explanations = Explanations::of(&home, &composed);
     events::write(&composed.session, composed.live.running(), &output);
     let turn = print::turn(&composed.session, prompt).await;
-    output.flush(READER_MAY_TAKE).await;
-    let turn = print::kept(&explanations, turn)?;
+    let turn = print::kept(&explanations, turn);
     composed.finish(&home).await;
+    // Also what extensions said to the end of the session.
+    output.flush(READER_MAY_TAKE).await;
+    let turn = turn?;
     Ok(turn.exit_code())
 }

@@ -90,6 +90,15 @@ impl Output {
         self.send(Item::Line { text: text_of(value), _room: None });
     }
 
+    /// Writes one line where there is room, and leaves it out where there is none: for what the next one replaces.
+    pub(crate) fn line_if_room(&self, value: &impl Serialize) {
+        let text = text_of(value);
+        let bytes = u32::try_from(text.len().min(MAX_WAITING_BYTES)).unwrap_or(u32::MAX);
+        if let Ok(room) = self.room.clone().try_acquire_many_owned(bytes) {
+            self.send(Item::Line { text, _room: Some(room) });
+        }
+    }
+
     /// Ends when nobody reads any more.
     pub(crate) async fn closed(&self) {
         self.closed.cancelled().await;

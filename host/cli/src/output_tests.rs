@@ -74,6 +74,7 @@ async fn a_slow_reader_holds_up_who_writes_events() {
     output.line(&big).await;
     let second = output.line(&big);
     tokio::pin!(second);
+    output.line_if_room(&"left out");
     // It is not ready while the first is not written, however often it is asked.
     for _ in 0..10 {
         let waits = tokio::time::timeout(Duration::from_millis(1), &mut second).await;

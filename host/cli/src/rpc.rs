@@ -111,13 +111,12 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
 async fn serve(desk: &Arc<Desk>, output: &Output) -> Result<ExitCode> {
     let mut terminate = print::terminate()?;
     let lines = framing::lines(std::io::stdin()).context("stdin cannot be read")?;
-    let served = async {
+    let mut served = Box::pin(async {
         take_up(desk, lines).await;
         desk.questions.close();
         desk.tasks.close();
         desk.tasks.wait().await;
-    };
-    tokio::pin!(served);
+    });
     let mut stop = async || {
         tokio::select! {
             _ = terminate.recv() => Ok(Some(Stop::Terminate)),
@@ -132,6 +131,8 @@ async fn serve(desk: &Arc<Desk>, output: &Output) -> Result<ExitCode> {
         () = output.closed() => None,
         stopped = stop() => stopped?,
     };
+    // A command that is being taken up ends here, and holds up nobody any more.
+    drop(served);
     desk.questions.close();
     desk.stop();
     desk.shell.abort();

@@ -172,14 +172,18 @@ pub(super) fn read(line: &[u8]) -> Incoming {
     }
 }
 
-/// A message of the user.
-pub(super) fn message(text: &str, images: Option<Vec<Image>>) -> Message {
-    let mut content = vec![Content::text(text)];
-    content.extend(images.into_iter().flatten().map(|Image::Image { data, mime_type }| {
-        // The same piece as in a session's file.
-        Content::Image { data, mime_type }
-    }));
-    Message::User(UserMessage { content, timestamp: now_ms() })
+/// A message of the user; `None` where there is nothing in it.
+pub(super) fn message(text: &str, images: Option<Vec<Image>>) -> Option<Message> {
+    let images = images.unwrap_or_default();
+    if text.trim().is_empty() && images.is_empty() {
+        return None;
+    }
+    let images =
+        images.into_iter().map(|Image::Image { data, mime_type }| Content::Image { data, mime_type });
+    // A picture alone is a message; providers refuse an empty text beside it.
+    let text = (!text.trim().is_empty()).then(|| Content::text(text));
+    let content = text.into_iter().chain(images).collect();
+    Some(Message::User(UserMessage { content, timestamp: now_ms() }))
 }
 
 #[cfg(test)]

@@ -76,8 +76,9 @@ fn fields_have_the_names_that_pi_gives_them() {
     let sent = json!({"id": 1, "type": "prompt", "message": "m", "images": [image], "streamingBehavior": "followUp"});
     let Command::Prompt { message: text, images, streaming_behavior } = command(sent) else { panic!() };
     assert_eq!(streaming_behavior, Some(StreamingBehavior::FollowUp));
-    let built = serde_json::to_value(message(&text, images)).unwrap();
+    let built = serde_json::to_value(message(&text, images).unwrap()).unwrap();
     assert_eq!(built["content"], json!([{"type": "text", "text": "m"}, image]));
+    assert!(message(" \n", None).is_none() && message("", Some(vec![])).is_none());
     let cases = [
         (
             json!({"type": "new_session", "parentSession": "p"}),

@@ -91,6 +91,6 @@ impl OutputSink for Updates<'_> {
         if let Some(id) = self.id {
             update["id"] = id.clone();
         }
-        self.output.line_now(&update);
+        self.output.line_if_room(&update);
     }
 }

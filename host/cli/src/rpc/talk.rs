@@ -5,7 +5,7 @@ use super::command::{self, Image, StreamingBehavior};
 use super::desk::Desk;
 use super::runs::Ticket;
 use crate::commands::Input;
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use capstan_agent::AgentError;
 use capstan_ports::{CommandPort, Message, StopReason};
 use serde_json::json;
@@ -17,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 /// How often what is to end is told so.
 const STOP_AGAIN: Duration = Duration::from_millis(20);
+
+const EMPTY: &str = "the message is empty";
 
 /// What a run begins with.
 enum Opening {
@@ -54,7 +56,9 @@ impl Desk {
             // A program's text is no slip of the finger: it goes to the model as it is.
             Input::Help | Input::Unknown(_) => text.as_str().into(),
         };
-        let message = command::message(&text, images);
+        let Some(message) = command::message(&text, images) else {
+            return answer.failed(&anyhow!(EMPTY)).await;
+        };
         match (self.runs.begin(Some(answer)), behavior) {
             (Ok(ticket), _) => {
                 self.tasks.spawn(self.clone().run(ticket, Opening::Prompt(message)));
@@ -98,7 +102,7 @@ impl Desk {
             Input::Message(text) => text.into_owned(),
             Input::Help | Input::Unknown(_) => text.to_owned(),
         };
-        Ok(command::message(&text, images))
+        command::message(&text, images).context(EMPTY)
     }
 
     async fn queue(self: &Arc<Self>, message: Message, behavior: StreamingBehavior) {
