@@ -56,6 +56,7 @@ fn dependencies() -> Result<BTreeMap<String, BTreeSet<String>>> {
         .collect())
 }
 
+// 001-020: the agent, and with it the messages that it knows, are built without anything that keeps or shows them.
 #[test]
 fn crates_depend_only_along_the_arrows() -> Result<()> {
     let dependencies = dependencies()?;
@@ -134,6 +135,33 @@ fn unsafe_code_is_only_where_the_design_allows_it() -> Result<()> {
         let code =
             source.lines().any(|line| !line.trim_start().starts_with("//") && line.contains("unsafe {"));
         assert!(!code, "{}", path.display());
+    }
+    Ok(())
+}
+
+// 001-178: what seed 001 keeps apart is apart here, and each part has its tests.
+#[test]
+fn entries_contexts_sessions_tools_extensions_and_the_agent_session_are_modules_of_their_own() -> Result<()> {
+    let host = root().join("host");
+    let read = |file: &str| std::fs::read_to_string(host.join(file)).with_context(|| file.to_owned());
+    let parts = [
+        // Types and messages. What an entry says to a model is all there is to test of one.
+        ("ports/src/lib.rs", "entry", None),
+        ("ports/src/entry.rs", "context", Some("ports/src/entry/context_tests.rs")),
+        // The session manager.
+        ("session/src/lib.rs", "tree", Some("session/src/tree_tests.rs")),
+        ("session/src/lib.rs", "file", Some("session/src/file_tests.rs")),
+        ("tools/src/lib.rs", "tools", Some("tools/src/lib_tests.rs")),
+        // Extensions, and the agent in a session.
+        ("agent/src/lib.rs", "extension", None),
+        ("agent/src/lib.rs", "extension_runtime", Some("agent/src/extension_runtime_tests.rs")),
+        ("agent/src/lib.rs", "session", Some("agent/src/session_tests.rs")),
+    ];
+    for (parent, module, tests) in parts {
+        assert!(read(parent)?.contains(&format!("mod {module};")), "{parent} has no module {module}");
+        if let Some(tests) = tests {
+            assert!(read(tests)?.contains("fn "), "{tests} tests nothing");
+        }
     }
     Ok(())
 }

@@ -28,6 +28,7 @@ mod secrets;
 mod services;
 mod session_command;
 mod stages;
+mod tree;
 mod trust;
 mod turn;
 mod usage;

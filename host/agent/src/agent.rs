@@ -1,23 +1,21 @@
 //! An agent with a memory of its conversation: state, queues, subscribers and one run at a time.
 
-use crate::bundle::TurnResult;
-use crate::config::{AgentContext, AgentLoopConfig};
-use crate::emitter::Emitter;
-use crate::ending::Outcome;
+mod active_run;
+
+pub(crate) use active_run::ActiveRun;
+
+use crate::config::AgentLoopConfig;
 use crate::error::AgentError;
-use crate::journal::Journal;
 use crate::listeners::{Listeners, SubscriptionId};
 use crate::observers::Observers;
 use crate::queue::{PendingMessageQueue, QueueMode};
 use crate::registry::ToolRegistry;
-use crate::run::{Decision, Opening, Run};
+use crate::run::Decision;
 use crate::state::AgentState;
 use crate::transcript::{DeferredCall, deferred_calls};
 use async_trait::async_trait;
-use capstan_ports::{
-    AgentEvent, AssistantMessage, CompactionResult, CustomMessage, EventSink, Message, Model, Tool,
-};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use capstan_ports::{AgentEvent, AssistantMessage, CustomMessage, EventSink, Message, Model, Tool};
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -45,14 +43,6 @@ struct Settings {
     system_prompt: String,
     tools: Arc<ToolRegistry>,
     config: AgentLoopConfig,
-}
-
-/// Whether a run begins by polling the steering queue.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum FirstPoll {
-    Now,
-    /// The first message was just taken from that queue and must be answered alone (000-106).
-    Skipped,
 }
 
 impl Agent {
@@ -93,8 +83,7 @@ impl Agent {
     /// # Errors
     /// As [`Agent::prompt_text`].
     pub async fn prompt(&self, messages: Vec<Message>) -> Result<Vec<Arc<Message>>, AgentError> {
-        let run = self.claim()?;
-        run.drive(Opening::Prompts(messages.into_iter().map(Arc::new).collect()), FirstPoll::Now).await
+        self.claim()?.prompt(messages).await
     }
 
     /// Runs one turn: one message of one text, to the model's final answer. That answer may hold calls that were put off;
@@ -104,14 +93,7 @@ impl Agent {
     /// When the turn failed, for whatever reason; the model's failure is [`AgentError::Model`] here and an abort
     /// [`AgentError::Aborted`]. Otherwise those of [`Agent::prompt_text`].
     pub async fn submit_turn(&self, text: impl Into<String>) -> Result<AssistantMessage, AgentError> {
-        let run = self.claim()?;
-        let prompts = vec![Arc::new(Message::user(text))];
-        let turn = run.drive_turn(Opening::Prompts(prompts), FirstPoll::Now, TurnResult::of).await?;
-        match turn.message.as_ref() {
-            // Always so: only an answer ends a turn well.
-            Message::Assistant(answer) => Ok(answer.clone()),
-            Message::User(_) | Message::ToolResult(_) | Message::Custom(_) => Err(AgentError::Aborted),
-        }
+        self.claim()?.submit_turn(text.into()).await
     }
 
     /// Adds a message of an extension, or of the program around the agent, to the conversation without asking the model;
@@ -122,14 +104,7 @@ impl Agent {
     /// [`AgentError::AlreadyRunning`] during a run, [`AgentError::Session`] when it cannot be recorded (then it is not
     /// added), and [`AgentError::Listener`] when a listener panicked (then it is).
     pub async fn append_custom(&self, message: CustomMessage) -> Result<(), AgentError> {
-        let run = self.claim()?;
-        let message = Arc::new(Message::Custom(message));
-        let config = self.config();
-        Journal::new(config.log).record(&message).await?;
-        let sink = AgentSink { inner: &run.inner };
-        let events = Emitter::new(&sink).observed_by(&config.observers);
-        events.emit_message(&message).await;
-        events.failure().map_or(Ok(()), |message| Err(AgentError::Listener { message }))
+        self.claim()?.append_custom(message).await
     }
 
     /// Goes on without a new prompt: from a user message or tool result at the end of the conversation, or, after an
@@ -139,28 +114,7 @@ impl Agent {
     /// [`AgentError::ContinueWithoutMessages`], [`AgentError::ContinueFromAssistant`] when nothing waits, and those of
     /// [`Agent::prompt_text`].
     pub async fn continue_run(&self) -> Result<Vec<Arc<Message>>, AgentError> {
-        let run = self.claim()?;
-        let tail = match self.config().log {
-            Some(log) => log.context()?.messages.last().cloned(),
-            None => self.inner.state().messages.last().cloned(),
-        };
-        match tail.as_deref() {
-            None => Err(AgentError::ContinueWithoutMessages),
-            Some(Message::Assistant(_)) => {
-                let steering = self.inner.steering.drain();
-                if !steering.is_empty() {
-                    return run.drive(Opening::Prompts(steering), FirstPoll::Skipped).await;
-                }
-                let follow_ups = self.inner.follow_ups.drain();
-                if follow_ups.is_empty() {
-                    return Err(AgentError::ContinueFromAssistant);
-                }
-                run.drive(Opening::Prompts(follow_ups), FirstPoll::Now).await
-            }
-            Some(Message::User(_) | Message::ToolResult(_) | Message::Custom(_)) => {
-                run.drive(Opening::Prompts(Vec::new()), FirstPoll::Now).await
-            }
-        }
+        self.claim()?.continue_run().await
     }
 
     /// Calls that a gate put off and that wait for a person.
@@ -174,7 +128,7 @@ impl Agent {
     /// # Errors
     /// [`AgentError::NotDeferred`] when no such call waits, otherwise those of [`Agent::prompt_text`].
     pub async fn approve(&self, call_id: &str) -> Result<Vec<Arc<Message>>, AgentError> {
-        self.decide(call_id, Decision::Approve).await
+        self.claim()?.decide(call_id, Decision::Approve).await
     }
 
     /// Tells the model that a call which was put off is not executed, and lets it go on.
@@ -186,16 +140,7 @@ impl Agent {
         call_id: &str,
         reason: impl Into<String>,
     ) -> Result<Vec<Arc<Message>>, AgentError> {
-        self.decide(call_id, Decision::Deny(reason.into())).await
-    }
-
-    async fn decide(&self, call_id: &str, decision: Decision) -> Result<Vec<Arc<Message>>, AgentError> {
-        let run = self.claim()?;
-        let call_id = call_id.to_owned();
-        if self.deferred().iter().all(|waiting| waiting.call.id != call_id) {
-            return Err(AgentError::NotDeferred { call_id });
-        }
-        run.drive(Opening::Decided { call_id, decision }, FirstPoll::Now).await
+        self.claim()?.decide(call_id, Decision::Deny(reason.into())).await
     }
 
     /// Queues a message for the next model call. Tool calls in progress are not interrupted.
@@ -378,111 +323,6 @@ impl Inner {
 
     fn state(&self) -> MutexGuard<'_, AgentState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The right to run. However it ends, also by a panic or a dropped future, the agent is idle afterwards.
-pub(crate) struct ActiveRun {
-    inner: Arc<Inner>,
-    cancel: CancellationToken,
-}
-
-impl ActiveRun {
-    /// Replaces the conversation.
-    pub(crate) fn set_messages(&self, messages: Vec<Arc<Message>>) {
-        let users = messages.iter().filter(|message| matches!(message.as_ref(), Message::User(_))).count();
-        self.inner.turns.store(u32::try_from(users).unwrap_or(u32::MAX), Ordering::Relaxed);
-        self.inner.state().messages = messages;
-    }
-
-    /// Runs what was opened, or goes on from the conversation when there are no prompts.
-    async fn drive(self, opening: Opening, first_poll: FirstPoll) -> Result<Vec<Arc<Message>>, AgentError> {
-        self.drive_turn(opening, first_poll, Outcome::into_added).await
-    }
-
-    /// As [`ActiveRun::drive`], with what `of` makes of the outcome.
-    async fn drive_turn<T>(
-        self,
-        opening: Opening,
-        first_poll: FirstPoll,
-        of: impl FnOnce(Outcome) -> Result<T, AgentError>,
-    ) -> Result<T, AgentError> {
-        let inner = &self.inner;
-        let (context, config) = self.begin(first_poll);
-        let sink = AgentSink { inner };
-        let ended = of(Run::new(&context, &config, &sink, &self.cancel).run(opening).await);
-        if let Err(error) = &ended {
-            inner.state().error_message = Some(error.to_string());
-        }
-        ended
-    }
-
-    /// Compacts the conversation of the session because a person asked for it.
-    ///
-    /// # Errors
-    /// Those of [`AgentSession::compact`](crate::AgentSession::compact).
-    pub(crate) async fn compact_by_hand(
-        &self,
-        instructions: Option<String>,
-    ) -> Result<CompactionResult, AgentError> {
-        let (context, config) = self.with_messages(Vec::new());
-        let sink = AgentSink { inner: &self.inner };
-        let mut run = Run::new(&context, &config, &sink, &self.cancel);
-        run.take_up_log()?;
-        run.compact_by_hand(instructions).await
-    }
-
-    /// Compacts the conversation of the session if it has grown too far. True when that was tried.
-    ///
-    /// # Errors
-    /// [`AgentError::Session`] when the log cannot be read or written.
-    pub(crate) async fn compact_if_due(&self) -> Result<bool, AgentError> {
-        let (context, config) = self.with_messages(Vec::new());
-        let sink = AgentSink { inner: &self.inner };
-        let mut run = Run::new(&context, &config, &sink, &self.cancel);
-        run.take_up_log()?;
-        run.compact_after_run().await
-    }
-
-    fn with_messages(&self, messages: Vec<Arc<Message>>) -> (AgentContext, AgentLoopConfig) {
-        let settings = self.inner.settings();
-        let context = AgentContext {
-            system_prompt: settings.system_prompt.clone(),
-            messages,
-            tools: settings.tools.clone(),
-        };
-        (context, settings.config.clone())
-    }
-
-    fn begin(&self, first_poll: FirstPoll) -> (AgentContext, AgentLoopConfig) {
-        let inner = &self.inner;
-        let messages = {
-            let mut state = inner.state();
-            state.is_streaming = true;
-            state.error_message = None;
-            state.messages.clone()
-        };
-        let (context, mut config) = self.with_messages(messages);
-        config.turn = inner.turns.fetch_add(1, Ordering::Relaxed);
-        let (steering, follow_ups) = (inner.steering.clone(), inner.follow_ups.clone());
-        let skip = AtomicBool::new(first_poll == FirstPoll::Skipped);
-        config.steering =
-            Some(Arc::new(
-                move || {
-                    if skip.swap(false, Ordering::Relaxed) { Vec::new() } else { steering.drain() }
-                },
-            ));
-        config.follow_ups = Some(Arc::new(move || follow_ups.drain()));
-        (context, config)
-    }
-}
-
-impl Drop for ActiveRun {
-    fn drop(&mut self) {
-        // Tells tools and hooks of a run whose future was dropped; after a complete run nobody listens any more.
-        self.cancel.cancel();
-        self.inner.state().settle();
-        self.inner.run.send_replace(None);
     }
 }
 

@@ -259,7 +259,7 @@ async fn a_registry_serves_the_bundle_and_may_change_between_turns() {
     assert_eq!(both.duplicates(), ["echo"]);
 }
 
-// the same answers give the same trace through every entry point.
+// 001-064, 001-065: the same answers give the same trace through every entry point.
 #[tokio::test]
 async fn agent_session_and_bundle_run_the_same_loop() {
     let model = || ScriptedModel::new([calls([work("a"), broken("b")]), says("done")]);

@@ -76,6 +76,16 @@ impl Default for Limits {
     }
 }
 
+/// Which settings count also where the session that is taken up says something else, because the user chose them for this
+/// run: by a flag or a variable, not by a default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// [`AgentLoopConfig::model`].
+    pub model: bool,
+    /// [`AgentLoopConfig::thinking`].
+    pub thinking: bool,
+}
+
 /// Where queued messages come from. Called at the drain points of the loop; an empty list means that nothing waits.
 pub type MessageSource = Arc<dyn Fn() -> Vec<Arc<Message>> + Send + Sync>;
 
@@ -103,6 +113,8 @@ pub struct AgentLoopConfig {
     pub models: Option<Arc<dyn ModelCatalog>>,
     /// Reasoning effort.
     pub thinking: ThinkingLevel,
+    /// Which of these two count whatever the session says; see [`AgentSession::open`](crate::AgentSession::open).
+    pub chosen: Chosen,
     /// Tokens of one answer; `None` leaves it to the model's own limit.
     pub max_output_tokens: Option<u32>,
     /// How freely the model chooses words; `None` leaves it to the model's default.
@@ -165,6 +177,7 @@ impl AgentLoopConfig {
             model,
             models: None,
             thinking: ThinkingLevel::Off,
+            chosen: Chosen::default(),
             max_output_tokens: None,
             temperature: None,
             tool_choice: ToolChoice::Auto,

@@ -18,6 +18,14 @@ pub enum AgentError {
     /// The model has already answered.
     #[error("the last message is the model's answer: send a prompt, or queue a message and continue then")]
     ContinueFromAssistant,
+    /// The session was closed in this program.
+    #[error("the session is closed here; open it again to go on with it")]
+    Closed,
+    /// The model did not summarize the branch that was to be left, so nothing moved.
+    #[error(
+        "the branch was not summarized, so the session stays where it was: {0}; try again, or move without a summary"
+    )]
+    BranchSummary(#[source] ModelError),
     /// What was said could not be kept. The run ends at once, so that nothing happens that is not on record.
     #[error("the session could not be written, so the run was ended: {0}")]
     Session(#[from] SessionError),
@@ -124,7 +132,7 @@ impl AgentError {
     /// The part of the agent that failed, for hooks and observers.
     pub fn kind(&self) -> FailureKind {
         match self {
-            Self::Model(_) | Self::Compaction(_) => FailureKind::Model,
+            Self::Model(_) | Self::BranchSummary(_) | Self::Compaction(_) => FailureKind::Model,
             Self::Session(_) => FailureKind::Session,
             Self::Runtime(_) => FailureKind::Tool,
             Self::Memory(_) => FailureKind::Memory,
@@ -132,6 +140,7 @@ impl AgentError {
             Self::HookAborted { .. } | Self::CompactionRefused { .. } => FailureKind::Hook,
             Self::DuplicateTool { .. } | Self::ExtensionName { .. } => FailureKind::Config,
             Self::AlreadyRunning
+            | Self::Closed
             | Self::ContinueWithoutMessages
             | Self::ContinueFromAssistant
             | Self::Aborted

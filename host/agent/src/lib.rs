@@ -60,7 +60,9 @@ pub mod error;
 pub use agent::Agent;
 pub use bundle::{AgentConfig, RuntimeBundle, TurnResult};
 pub use compaction::{CompactionSettings, ThresholdCompressor};
-pub use config::{AgentContext, AgentLoopConfig, ContextTransform, Limits, MessageSource, ToolExecutionMode};
+pub use config::{
+    AgentContext, AgentLoopConfig, Chosen, ContextTransform, Limits, MessageSource, ToolExecutionMode,
+};
 pub use error::AgentError;
 pub use extension::{CodingExtension, Extension, ExtensionContext, StartError};
 pub use extension_runtime::{ExtensionRuntime, Notice, Opened, StartFailure};
@@ -77,7 +79,7 @@ pub use remember::{ForgetTool, RememberTool};
 pub use retry::{RetryEvent, RetryPolicy, RetryStop};
 pub use rtk::{Rtk, RtkReport, RtkSettings};
 pub use run::{Decision, run_agent_loop, run_agent_loop_continue};
-pub use session::AgentSession;
+pub use session::{AgentSession, NavigateOptions, Navigated, RestoreNotice};
 pub use session_memory::SessionFacts;
 pub use state::AgentState;
 pub use transcript::{DeferredCall, deferred_calls, repair};

@@ -33,11 +33,15 @@ pub(crate) struct ScriptedModel {
 
 impl ScriptedModel {
     pub(crate) fn new(answers: impl IntoIterator<Item = Answer>) -> Arc<Self> {
+        Self::named("one", answers)
+    }
+
+    pub(crate) fn named(id: &str, answers: impl IntoIterator<Item = Answer>) -> Arc<Self> {
         Arc::new(Self {
             info: ModelInfo {
                 provider: "scripted".into(),
                 api: "script".into(),
-                id: "one".into(),
+                id: id.into(),
                 context_window: 100_000,
                 max_output_tokens: 1000,
                 accepts_images: true,
@@ -356,8 +360,12 @@ pub(crate) struct MemoryLog {
 
 impl MemoryLog {
     pub(crate) fn new() -> Arc<Self> {
+        Self::named("s1")
+    }
+
+    pub(crate) fn named(id: &str) -> Arc<Self> {
         Arc::new(Self {
-            id: SessionId::new("s1"),
+            id: SessionId::new(id),
             entries: Mutex::default(),
             leaf: Mutex::default(),
             operations: Mutex::default(),
@@ -369,8 +377,46 @@ impl MemoryLog {
         self.operations.lock().unwrap().push(operation.into());
     }
 
+    /// An entry as a file may hold it. It does not become the leaf.
+    pub(crate) fn push(&self, entry: Entry) {
+        self.entries.lock().unwrap().push(Arc::new(entry));
+    }
+
     pub(crate) fn operations(&self) -> Vec<String> {
         self.operations.lock().unwrap().clone()
+    }
+}
+
+impl MemoryLog {
+    async fn append_made_at(&self, mut kind: EntryKind, timestamp: String) -> Result<EntryId, SessionError> {
+        tokio::task::yield_now().await;
+        if let EntryKind::Compaction(compaction) = &mut kind {
+            let kept = &mut compaction.first_kept_entry_id;
+            if *kept == entry::Compaction::keeps_nothing() {
+                *kept = EntryId::new(format!("e{}", self.entries().len() + 1));
+            } else if self.entry(kept).is_none() {
+                let (session, entry) = (self.id.clone(), kept.clone());
+                return Err(SessionError::UnknownEntry { session, entry });
+            }
+        }
+        {
+            let mut room = self.room.lock().unwrap();
+            if *room == 0 {
+                let (path, reason) = (PathBuf::from("s1.jsonl"), "the disk is full".to_owned());
+                return Err(SessionError::ReadOnly { path, reason });
+            }
+            *room -= 1;
+        }
+        let mut entries = self.entries.lock().unwrap();
+        let id = EntryId::new(format!("e{}", entries.len() + 1));
+        let entry = Entry { id: id.clone(), parent_id: self.leaf(), timestamp, kind };
+        match entry.message() {
+            Some(message) => self.note(format!("append {}", short(&message))),
+            None => self.note(format!("append {}", entry.kind.type_name())),
+        }
+        entries.push(Arc::new(entry));
+        *self.leaf.lock().unwrap() = Some(id.clone());
+        Ok(id)
     }
 }
 
@@ -423,36 +469,17 @@ impl SessionLog for MemoryLog {
         Ok(())
     }
 
-    async fn append(&self, mut kind: EntryKind) -> Result<EntryId, SessionError> {
-        tokio::task::yield_now().await;
-        if let EntryKind::Compaction(compaction) = &mut kind {
-            let kept = &mut compaction.first_kept_entry_id;
-            if *kept == entry::Compaction::keeps_nothing() {
-                *kept = EntryId::new(format!("e{}", self.entries().len() + 1));
-            } else if self.entry(kept).is_none() {
-                let (session, entry) = (self.id.clone(), kept.clone());
-                return Err(SessionError::UnknownEntry { session, entry });
-            }
-        }
-        {
-            let mut room = self.room.lock().unwrap();
-            if *room == 0 {
-                let (path, reason) = (PathBuf::from("s1.jsonl"), "the disk is full".to_owned());
-                return Err(SessionError::ReadOnly { path, reason });
-            }
-            *room -= 1;
-        }
-        let mut entries = self.entries.lock().unwrap();
-        let id = EntryId::new(format!("e{}", entries.len() + 1));
-        let timestamp = "2026-01-01T00:00:00.000Z".to_owned();
-        let entry = Entry { id: id.clone(), parent_id: self.leaf(), timestamp, kind };
-        match entry.message() {
-            Some(message) => self.note(format!("append {}", short(&message))),
-            None => self.note(format!("append {}", entry.kind.type_name())),
-        }
-        entries.push(Arc::new(entry));
-        *self.leaf.lock().unwrap() = Some(id.clone());
-        Ok(id)
+    async fn append(&self, kind: EntryKind) -> Result<EntryId, SessionError> {
+        self.append_made_at(kind, "2026-01-01T00:00:00.000Z".to_owned()).await
+    }
+
+    async fn append_message(&self, message: Arc<Message>) -> Result<EntryId, SessionError> {
+        let Message::Custom(custom) = message.as_ref() else {
+            return self.append(EntryKind::message(message)).await;
+        };
+        let at = std::time::UNIX_EPOCH + std::time::Duration::from_millis(custom.timestamp);
+        let at = humantime::format_rfc3339_millis(at).to_string();
+        self.append_made_at(EntryKind::message(message), at).await
     }
 
     async fn commit(&self) -> Result<(), SessionError> {

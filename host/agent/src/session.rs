@@ -3,19 +3,28 @@
 //! The agent's own list of messages is what was said; what the model is told comes from the session for each run, with
 //! summaries for what was compacted and with what extensions and shell commands added.
 
+mod branch_summary;
+mod closing;
 mod compacting;
 mod keeping;
+mod navigate;
+mod restore;
+mod waiting;
 
-use crate::agent::Agent;
-use crate::config::AgentLoopConfig;
+pub use navigate::{NavigateOptions, Navigated};
+pub use restore::RestoreNotice;
+
+use crate::agent::{ActiveRun, Agent};
+use crate::config::{AgentLoopConfig, Chosen};
 use crate::error::AgentError;
-use crate::transcript::DeferredCall;
+use crate::run::Decision;
+use crate::transcript::{DeferredCall, deferred_calls};
 use capstan_ports::entry::EntryKind;
 use capstan_ports::{AssistantMessage, CustomMessage, Message, SessionId, SessionLifecycle, SessionLog};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, MutexGuard};
 
 /// An agent whose conversation lives in a [`SessionLog`].
 ///
@@ -29,23 +38,36 @@ pub struct AgentSession {
 
 struct Shared {
     log: RwLock<Arc<dyn SessionLog>>,
-    /// Whether hooks know that the session began, and how they will be told.
+    /// Whether hooks know that the session began. Whoever finds it false may rely on the rest being that of the session.
     announced: AtomicBool,
+    /// How they are told: whether anything was said before.
     is_new: AtomicBool,
     /// Held while the session itself is changed: compacted, moved to another branch, exchanged. Prompts that come
     /// meanwhile wait for it and lose nothing (001-155).
     upkeep: Mutex<()>,
     /// What came during a run and would stand between a call and its result.
     waiting: Mutex<Vec<EntryKind>>,
+    /// How the session was taken up.
+    notices: std::sync::Mutex<Vec<RestoreNotice>>,
+    /// Whether model and thinking level may be others than the session says. The next run looks and records them.
+    unsettled: AtomicBool,
+    /// Nothing new begins.
+    closing: AtomicBool,
+    /// Nothing is written any more. Whoever writes holds it for reading.
+    closed: tokio::sync::RwLock<bool>,
 }
 
 impl AgentSession {
-    /// Takes up the conversation in `log`, which may be empty. `config` gets the log and its id.
+    /// Takes up the conversation in `log`, which may be empty. `config` gets the log and its id, and the model and thinking
+    /// level that the session was last continued with, unless they were [chosen](AgentLoopConfig::chosen); see
+    /// [`AgentSession::notices`]. Nothing is written before the first prompt.
     ///
     /// # Errors
     /// [`AgentError::Session`] when the log cannot be read.
     pub fn open(mut config: AgentLoopConfig, log: Arc<dyn SessionLog>) -> Result<Self, AgentError> {
-        let messages = log.transcript()?;
+        let (messages, context) = (log.transcript()?, log.context()?);
+        let chosen = config.chosen;
+        let notices = restore::take_up(&mut config, &context, chosen);
         config.log = Some(log.clone());
         config.session_id = Some(log.id().clone());
         config.compaction_control = Arc::default();
@@ -58,6 +80,10 @@ impl AgentSession {
             is_new: AtomicBool::new(is_new),
             upkeep: Mutex::default(),
             waiting: Mutex::default(),
+            notices: std::sync::Mutex::new(notices),
+            unsettled: AtomicBool::new(true),
+            closing: AtomicBool::default(),
+            closed: tokio::sync::RwLock::default(),
         };
         Ok(Self { agent, shared: Arc::new(shared) })
     }
@@ -74,33 +100,43 @@ impl AgentSession {
     }
 
     /// The agent, for queues, subscriptions and settings. Its conversation is a copy of what was said; replacing it does
-    /// not change the session.
+    /// not change the session. Model and thinking level are changed here, where that is recorded.
     pub fn agent(&self) -> &Agent {
         &self.agent
     }
 
     /// Goes on with another session in the place of this one: a new one, another file, a fork. Hooks are told that the
-    /// old one ended and the new one began. Queued messages stay queued.
+    /// old one ended and the new one began. Its model and thinking level count from now on; where it says none, those of
+    /// now do. Queued messages stay queued.
     ///
     /// # Errors
-    /// [`AgentError::AlreadyRunning`] during a run, [`AgentError::Session`] when the log cannot be read; then nothing
-    /// changes.
+    /// [`AgentError::AlreadyRunning`] during a run, [`AgentError::Closed`], [`AgentError::Session`] when the log cannot be
+    /// read or what waited for the old session cannot be recorded there; then nothing changes.
     pub async fn switch(&self, log: Arc<dyn SessionLog>) -> Result<(), AgentError> {
         let _upkeep = self.shared.upkeep.lock().await;
-        let messages = log.transcript()?;
-        self.flush_waiting().await?;
+        self.ensure_open()?;
         let run = self.agent.claim()?;
-        if self.shared.announced.swap(false, Ordering::Relaxed) {
+        let (messages, context) = (log.transcript()?, log.context()?);
+        self.flush_waiting(&run).await?;
+        if self.shared.announced.load(Ordering::Acquire) {
             self.tell(SessionLifecycle::End).await;
         }
+        let mut config = self.agent.config();
+        let notices = restore::take_up(&mut config, &context, Chosen::default());
         self.shared.is_new.store(messages.is_empty(), Ordering::Relaxed);
         *self.shared.log.write().unwrap_or_else(PoisonError::into_inner) = log.clone();
-        self.agent.configure(|config| {
-            config.session_id = Some(log.id().clone());
-            config.log = Some(log);
-            config.compaction_control = Arc::default();
+        self.agent.configure(|current| {
+            current.model = config.model;
+            current.thinking = config.thinking;
+            current.session_id = Some(log.id().clone());
+            current.log = Some(log);
+            current.compaction_control = Arc::default();
         });
+        *self.shared.notices.lock().unwrap_or_else(PoisonError::into_inner) = notices;
+        self.shared.unsettled.store(true, Ordering::Relaxed);
         run.set_messages(messages);
+        // Only now, so that nobody who comes meanwhile tells hooks of a beginning before they were told of the end.
+        self.shared.announced.store(false, Ordering::Release);
         Ok(())
     }
 
@@ -117,9 +153,9 @@ impl AgentSession {
     /// # Errors
     /// Those of [`Agent::prompt`].
     pub async fn prompt(&self, messages: Vec<Message>) -> Result<Vec<Arc<Message>>, AgentError> {
-        self.ready().await?;
-        let ran = self.agent.prompt(messages).await;
-        self.after(ran).await
+        let run = self.begin().await?;
+        let ran = run.prompt(messages).await;
+        self.after(run, ran).await
     }
 
     /// Runs one turn and returns its final answer; see [`Agent::submit_turn`].
@@ -127,12 +163,18 @@ impl AgentSession {
     /// # Errors
     /// Those of [`Agent::submit_turn`].
     pub async fn submit_turn(&self, text: impl Into<String>) -> Result<AssistantMessage, AgentError> {
-        self.ready().await?;
-        let ran = self.agent.submit_turn(text).await;
-        self.flush_waiting().await?;
-        let answer = ran?;
-        self.settle(&[Arc::new(Message::Assistant(answer.clone()))]).await?;
-        Ok(answer)
+        let run = self.begin().await?;
+        match run.submit_turn(text.into()).await {
+            Ok(answer) => {
+                let ended = vec![Arc::new(Message::Assistant(answer.clone()))];
+                self.after(run, Ok(ended)).await?;
+                Ok(answer)
+            }
+            Err(error) => {
+                self.finish(run).await?;
+                Err(error)
+            }
+        }
     }
 
     /// Adds a message of an extension, or of the program around the agent, to the conversation and its record without
@@ -141,13 +183,21 @@ impl AgentSession {
     /// # Errors
     /// Those of [`Agent::append_custom`].
     pub async fn append_custom(&self, message: CustomMessage) -> Result<(), AgentError> {
-        self.ready().await?;
-        self.agent.append_custom(message).await
+        let run = self.begin().await?;
+        let added = run.append_custom(message).await;
+        self.finish(run).await?;
+        added
     }
 
-    /// Calls that a gate put off and that wait for a person.
+    /// Calls of the present branch that a gate put off and that wait for a person, as far as the model still knows of them.
     pub fn deferred(&self) -> Vec<DeferredCall> {
-        self.agent.deferred()
+        match self.log().context() {
+            Ok(context) => deferred_calls(&context.messages),
+            Err(error) => {
+                tracing::warn!(%error, "calls that wait for a person are taken from memory");
+                self.agent.deferred()
+            }
+        }
     }
 
     /// Executes a call that was put off; see [`Agent::approve`].
@@ -155,9 +205,7 @@ impl AgentSession {
     /// # Errors
     /// Those of [`Agent::approve`].
     pub async fn approve(&self, call_id: &str) -> Result<Vec<Arc<Message>>, AgentError> {
-        self.ready().await?;
-        let ran = self.agent.approve(call_id).await;
-        self.after(ran).await
+        self.decide(call_id, Decision::Approve).await
     }
 
     /// Tells the model that a call which was put off is not executed; see [`Agent::deny`].
@@ -169,9 +217,13 @@ impl AgentSession {
         call_id: &str,
         reason: impl Into<String>,
     ) -> Result<Vec<Arc<Message>>, AgentError> {
-        self.ready().await?;
-        let ran = self.agent.deny(call_id, reason).await;
-        self.after(ran).await
+        self.decide(call_id, Decision::Deny(reason.into())).await
+    }
+
+    async fn decide(&self, call_id: &str, decision: Decision) -> Result<Vec<Arc<Message>>, AgentError> {
+        let run = self.begin().await?;
+        let ran = run.decide(call_id, decision).await;
+        self.after(run, ran).await
     }
 
     /// Goes on without a new prompt; see [`Agent::continue_run`].
@@ -179,9 +231,9 @@ impl AgentSession {
     /// # Errors
     /// Those of [`Agent::continue_run`].
     pub async fn continue_run(&self) -> Result<Vec<Arc<Message>>, AgentError> {
-        self.ready().await?;
-        let ran = self.agent.continue_run().await;
-        self.after(ran).await
+        let run = self.begin().await?;
+        let ran = run.continue_run().await;
+        self.after(run, ran).await
     }
 
     /// Queues a text for the next model call; see [`Agent::steer`].
@@ -196,23 +248,41 @@ impl AgentSession {
 
     /// Tells hooks that the session began, once; the first prompt does it by itself.
     pub async fn announce(&self) {
-        if !self.shared.announced.swap(true, Ordering::Relaxed) {
+        if self.shared.closing.load(Ordering::Relaxed) {
+            return;
+        }
+        if !self.shared.announced.swap(true, Ordering::AcqRel) {
             let is_new = self.shared.is_new.load(Ordering::Relaxed);
             self.tell(if is_new { SessionLifecycle::Start } else { SessionLifecycle::Resume }).await;
         }
     }
 
-    /// Waits until nobody works on the session itself, and sees to what every run begins with.
-    async fn ready(&self) -> Result<(), AgentError> {
-        drop(self.shared.upkeep.lock().await);
-        self.flush_waiting().await?;
-        self.announce().await;
-        // Somebody may have begun meanwhile.
-        drop(self.shared.upkeep.lock().await);
-        Ok(())
+    /// Waits until nobody works on the session itself, sees to what every run begins with, and takes the right to run.
+    async fn begin(&self) -> Result<ActiveRun, AgentError> {
+        let _upkeep = self.announced().await?;
+        let run = self.agent.claim()?;
+        self.flush_waiting(&run).await?;
+        self.record_settings(&run).await?;
+        Ok(run)
     }
 
-    /// Tells hooks what happened to the session: it moved to another branch, was compacted, or ended.
+    /// The session, announced, with nobody else working on it. Hooks are told before the lock is taken, so that one which
+    /// goes on with the session from there does not wait for itself.
+    async fn announced(&self) -> Result<MutexGuard<'_, ()>, AgentError> {
+        drop(self.shared.upkeep.lock().await);
+        loop {
+            self.ensure_open()?;
+            self.announce().await;
+            let upkeep = self.shared.upkeep.lock().await;
+            if self.shared.announced.load(Ordering::Acquire) {
+                self.ensure_open()?;
+                return Ok(upkeep);
+            }
+        }
+    }
+
+    /// Tells hooks what happened to the session: it moved to another branch, was compacted, or ended; the methods that do
+    /// such things tell it themselves. Hooks that are told can add entries; a prompt from there would wait for itself.
     pub async fn tell(&self, event: SessionLifecycle) {
         self.agent.config().hooks.current().session_lifecycle(&self.id(), event).await;
     }

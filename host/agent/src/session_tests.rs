@@ -5,14 +5,17 @@ use capstan_ports::{AgentEvent, EventSink, ModelErrorKind, ToolOutcome};
 use serde_json::json;
 use std::time::Duration;
 
-fn session(model: &Arc<ScriptedModel>, log: &Arc<MemoryLog>) -> AgentSession {
-    let tool_log = log.clone();
-    let tool = TestTool::new("work", move |_, _| {
-        tool_log.note("tool runs");
+fn work(log: &Arc<MemoryLog>) -> TestTool {
+    let log = log.clone();
+    TestTool::new("work", move |_, _| {
+        log.note("tool runs");
         async { Ok(ToolOutcome { details: Some(json!({"d": 1})), ..ToolOutcome::text("ok") }) }
-    });
+    })
+}
+
+fn session(model: &Arc<ScriptedModel>, log: &Arc<MemoryLog>) -> AgentSession {
     let session = AgentSession::open(config(model), log.clone()).unwrap();
-    session.agent().set_tool_registry(registry([tool]));
+    session.agent().set_tool_registry(registry([work(log)]));
     session
 }
 
@@ -34,7 +37,7 @@ impl EventSink for NotesEnds {
     }
 }
 
-// X7: the record comes first, however slow a listener is.
+// X7, 001-062, 001-063: the record comes first, however slow a listener is.
 #[tokio::test]
 async fn each_step_is_durable_before_anything_follows_from_it() {
     let log = MemoryLog::new();
@@ -68,6 +71,7 @@ async fn each_step_is_durable_before_anything_follows_from_it() {
     assert_eq!(result.details, Some(json!({"d": 1})));
 }
 
+// 001-060
 #[tokio::test]
 async fn a_reopened_session_goes_on_where_it_was() {
     let log = MemoryLog::new();
@@ -81,7 +85,7 @@ async fn a_reopened_session_goes_on_where_it_was() {
     assert_eq!(model.requests.lock().unwrap()[0].session_id.as_ref(), Some(log.id()));
 }
 
-// X8
+// 001-069
 #[tokio::test]
 async fn going_back_to_an_entry_follows_the_session() {
     let log = MemoryLog::new();
@@ -289,4 +293,207 @@ async fn a_submitted_turn_gives_its_answer_or_says_why_not() {
     };
     let (aborted, ()) = tokio::join!(session.submit_turn("hi"), aborts);
     assert!(matches!(aborted, Err(AgentError::Aborted)), "{aborted:?}");
+}
+
+/// A model that looks up, at the moment it is asked, what the session says then.
+struct Compares {
+    inner: Arc<ScriptedModel>,
+    log: Arc<MemoryLog>,
+    compared: std::sync::Mutex<usize>,
+}
+
+impl capstan_ports::Model for Compares {
+    fn info(&self) -> &capstan_ports::ModelInfo {
+        self.inner.info()
+    }
+
+    fn stream(&self, request: capstan_ports::ModelRequest) -> capstan_ports::ModelStream {
+        let as_user = |message: &Arc<Message>| match message.as_ref() {
+            Message::Custom(custom) => Message::User(custom.to_user()),
+            other => other.clone(),
+        };
+        let said: Vec<_> = self.log.context().unwrap().messages.iter().map(as_user).collect();
+        let sent: Vec<_> = request.messages.iter().map(|message| message.as_ref().clone()).collect();
+        assert_eq!(sent, said);
+        *self.compared.lock().unwrap() += 1;
+        self.inner.stream(request)
+    }
+}
+
+// 001-061, 001-062, 001-176: what extensions, shell commands and summaries contribute is sent, nothing private is.
+#[tokio::test]
+async fn a_request_is_what_the_session_says_at_that_moment() {
+    use capstan_ports::entry::{BashExecution, BranchSummary};
+    let log = MemoryLog::new();
+    let inner = ScriptedModel::new([
+        says("first"),
+        calls([call("a", "work", json!({}))]),
+        says("done"),
+        says("sum"),
+        says("else"),
+    ]);
+    let model = Arc::new(Compares { inner, log: log.clone(), compared: std::sync::Mutex::default() });
+    let session = AgentSession::open(AgentLoopConfig::new(model.clone()), log.clone()).unwrap();
+    session.agent().set_tool_registry(registry([TestTool::echo(), work(&log)]));
+    session.append_custom(CustomMessage::new("note", "mind this")).await.unwrap();
+    session.append_custom_entry("private", Some(json!("never seen"))).await.unwrap();
+    session.prompt_text("hi").await.unwrap();
+    let bash = |command: &str, exclude_from_context| BashExecution {
+        command: command.into(),
+        output: "out".into(),
+        exit_code: Some(1),
+        cancelled: false,
+        truncated: false,
+        full_output_path: None,
+        exclude_from_context,
+        timestamp: 1,
+    };
+    session.record_bash(bash("ls", false)).await.unwrap();
+    session.record_bash(bash("env", true)).await.unwrap();
+    log.append(EntryKind::BranchSummary(BranchSummary {
+        from_id: "root".into(),
+        summary: "elsewhere".into(),
+        details: None,
+        from_hook: None,
+    }))
+    .await
+    .unwrap();
+    session.agent().follow_up(Message::Custom(CustomMessage::new("note", "later")));
+    session.prompt_text("work").await.unwrap();
+    assert_eq!(*model.compared.lock().unwrap(), 4);
+    let sent = model.inner.sent().concat().join("\n");
+    for told in ["mind this", "Ran `ls`", "elsewhere", "later"] {
+        assert!(sent.contains(told), "{told}");
+    }
+    assert!(!sent.contains("never seen") && !sent.contains("env"));
+    // The agent's own list is what was said; the rest is what the session tells a model besides.
+    assert_eq!(log.transcript().unwrap().len(), 7);
+}
+
+// 001-068: each way to say something ends in the session, in the order in which it was said.
+#[tokio::test]
+async fn every_way_to_say_something_is_recorded() {
+    let log = MemoryLog::new();
+    let model = ScriptedModel::new([
+        says("one"),
+        says("two"),
+        says("three"),
+        calls([call("a", "steer", json!({}))]),
+        says("four"),
+        says("five"),
+        says("six"),
+    ]);
+    let session = AgentSession::open(config(&model), log.clone()).unwrap();
+    let steerer = session.clone();
+    let tool = TestTool::new("steer", move |_, _| {
+        steerer.steer_text("left");
+        steerer.follow_up_text("then");
+        async { Ok(ToolOutcome::text("ok")) }
+    });
+    session.agent().set_tool_registry(registry([tool]));
+    session.prompt_text("a text").await.unwrap();
+    session.prompt(vec![Message::user("a message")]).await.unwrap();
+    session.prompt(vec![Message::user("some"), Message::user("messages")]).await.unwrap();
+    session.submit_turn("steer").await.unwrap();
+    session.steer_text("waits");
+    session.continue_run().await.unwrap();
+    let said = [
+        "user a text",
+        "asst one",
+        "user a message",
+        "asst two",
+        "user some",
+        "user messages",
+        "asst three",
+        "user steer",
+        "asst +a",
+        "result a ok",
+        "user left",
+        "asst four",
+        "user then",
+        "asst five",
+        "user waits",
+        "asst six",
+    ];
+    assert_eq!(shorts(&log.transcript().unwrap()), said);
+    assert_eq!(shorts(&session.agent().state().messages), said);
+    assert!(matches!(session.continue_run().await, Err(AgentError::ContinueFromAssistant)));
+    assert_eq!(log.operations().last().unwrap(), "commit");
+}
+
+// 001-072
+#[tokio::test]
+async fn a_failed_and_an_aborted_answer_stay_in_the_session_and_are_not_sent() {
+    let log = MemoryLog::new();
+    let model = ScriptedModel::new([
+        fails(ModelErrorKind::Auth, "no key"),
+        Answer::Hangs(text_events("half")),
+        says("whole"),
+    ]);
+    let session = session(&model, &log);
+    session.prompt_text("first").await.unwrap();
+    let aborts = async {
+        while model.sent().len() < 2 {
+            tokio::task::yield_now().await;
+        }
+        session.agent().abort();
+    };
+    let (aborted, ()) = tokio::join!(session.prompt_text("second"), aborts);
+    aborted.unwrap();
+    session.prompt_text("third").await.unwrap();
+    assert_eq!(model.sent()[2], ["user first", "user second", "user third"]);
+    let reasons = |message: &Arc<Message>| match message.as_ref() {
+        Message::Assistant(answer) => Some(answer.stop_reason),
+        _ => None,
+    };
+    use capstan_ports::StopReason::{Aborted, Error, Stop};
+    let kept: Vec<_> = log.transcript().unwrap().iter().filter_map(reasons).collect();
+    assert_eq!(kept, [Error, Aborted, Stop]);
+    // So it is after reopening.
+    let reopened = AgentSession::open(config(&ScriptedModel::new([])), log).unwrap();
+    assert_eq!(reopened.agent().state().messages.len(), 6);
+}
+
+// What an extension holds is the conversation, whichever session it is in.
+#[tokio::test]
+async fn an_extensions_handle_follows_to_another_session() {
+    use crate::{CodingExtension, ExtensionRuntime};
+    let held: Arc<std::sync::Mutex<Option<AgentSession>>> = Arc::default();
+    let keep = held.clone();
+    let extension = CodingExtension::new("keeps").with_on_start(move |context| {
+        *keep.lock().unwrap() = Some(context.session.clone());
+        async { Ok(()) }
+    });
+    let mut runtime = ExtensionRuntime::new();
+    runtime.register(Arc::new(extension)).unwrap();
+    let model = ScriptedModel::new([says("a"), says("b")]);
+    let (first, second) = (MemoryLog::new(), MemoryLog::named("s2"));
+    let opened = runtime.open(config(&model), first.clone(), Vec::new()).await.unwrap();
+    opened.session.prompt_text("hi").await.unwrap();
+    let held = held.lock().unwrap().clone().unwrap();
+    opened.session.switch(second.clone()).await.unwrap();
+    held.append_custom_entry("state", Some(json!(1))).await.unwrap();
+    held.prompt_text("there").await.unwrap();
+    assert_eq!(held.id(), second.id().clone());
+    assert_eq!((first.entries().len(), second.entries().len()), (2, 3));
+    assert_eq!(model.sent()[1], ["user there"]);
+    assert_eq!(model.requests.lock().unwrap()[1].session_id.as_ref(), Some(second.id()));
+}
+
+#[tokio::test]
+async fn hooks_hear_that_one_session_ended_and_another_began() {
+    use crate::recording_tests::{Notes, StageHook};
+    use capstan_ports::Hook;
+    let notes = Arc::new(Notes::default());
+    let session = session(&ScriptedModel::new([says("a"), says("b")]), &MemoryLog::new());
+    let hook = crate::HookChain::new([Arc::new(StageHook::new("h", &notes)) as Arc<dyn Hook>]);
+    session.agent().configure(|config| config.hooks.replace(hook));
+    // Nobody heard of the first one yet.
+    session.switch(MemoryLog::named("s2")).await.unwrap();
+    session.prompt_text("hi").await.unwrap();
+    session.switch(MemoryLog::named("s3")).await.unwrap();
+    session.prompt_text("hi").await.unwrap();
+    let lines = notes.take().await;
+    let told: Vec<_> = lines.iter().filter_map(|line| line.strip_prefix("H(SessionLifecycle ")).collect();
+    assert_eq!(told, ["s2 Start)", "s2 End)", "s3 Start)"]);
 }

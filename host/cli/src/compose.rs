@@ -117,6 +117,8 @@ pub(crate) async fn assemble(
 
     let mut loop_config = AgentLoopConfig::new(model.clone());
     loop_config.models = Some(models.clone());
+    // What was named for this run counts; what is only configured gives way to what the session was continued with.
+    loop_config.chosen.model = setup.model.is_some();
     loop_config.session_memory = Some(facts);
     loop_config.compaction = config.compaction;
     loop_config.observers = observers.clone();
@@ -149,6 +151,8 @@ pub(crate) async fn assemble(
         notices.iter().for_each(|notice| warn(notice));
     }
     let session = opened.session;
+    session.notices().iter().for_each(|notice| warn(&notice.to_string()));
+    let model = session.model();
     let sessions = Sessions::new(home, kept, session.clone(), live.clone());
     let shell = commands;
     Ok(Composed {

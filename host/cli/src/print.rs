@@ -10,7 +10,6 @@ use crate::sessions::Which;
 use anyhow::{Context, Result};
 use capstan_agent::{AgentError, AgentSession};
 use capstan_policy::PermissionMode;
-use capstan_ports::hook::SessionLifecycle;
 use capstan_ports::message::{AssistantMessage, Message, StopReason};
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
@@ -50,7 +49,7 @@ pub(crate) fn kept(explanations: &Explanations, turn: Result<Turn>) -> Result<Tu
     turn
 }
 
-/// Tells hooks that the session is over, and the user what is left open in it.
+/// Closes the session, and tells the user what is left open in it.
 pub(crate) async fn finish(session: &AgentSession) {
     for deferred in session.deferred() {
         screen::note(&format!(
@@ -59,7 +58,9 @@ pub(crate) async fn finish(session: &AgentSession) {
             screen::brief(&deferred.reason, 200)
         ));
     }
-    session.tell(SessionLifecycle::End).await;
+    if let Err(error) = session.dispose().await {
+        screen::complain(&error.into());
+    }
     session.flush_observers(OBSERVERS_MAY_TAKE).await;
 }
 

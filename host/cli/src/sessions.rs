@@ -62,7 +62,13 @@ pub(crate) fn open(home: &Home, which: Which) -> Result<Kept> {
     let root = home.sessions();
     match which {
         Which::Unkept => Ok(Kept::Memory(Arc::new(MemorySession::new(&home.workspace)))),
-        Which::New => Ok(Kept::File(Arc::new(SessionFile::create(&root, &home.workspace)?))),
+        Which::New => {
+            // Without a place to keep it nobody's conversation is begun, unless that is what was asked for.
+            let session = SessionFile::create(&root, &home.workspace).context(
+                "no session can be kept, so nothing was run; `--no-session` runs without keeping anything",
+            )?;
+            Ok(Kept::File(Arc::new(session)))
+        }
         Which::Last => {
             let search = capstan_session::latest_in(&root, &home.workspace);
             for skipped in &search.skipped {
@@ -210,6 +216,9 @@ impl Sessions {
 
     async fn go_on_with(&self, next: Kept) -> Result<()> {
         self.session.switch(next.log()).await?;
+        for notice in self.session.notices() {
+            screen::note(&format!("capstan: {}", screen::visible(&notice.to_string())));
+        }
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = next;
         self.live.rebind()
     }

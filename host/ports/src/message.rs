@@ -1,8 +1,10 @@
 //! Messages, in the JSON form of pi session files (version 3), so that sessions and event streams need no second shape.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+mod reading;
 
 /// Milliseconds since the Unix epoch, the unit of every `timestamp` field here.
 pub fn now_ms() -> u64 {
@@ -10,7 +12,7 @@ pub fn now_ms() -> u64 {
 }
 
 /// One piece of a message.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Content {
     /// Plain text.
@@ -23,10 +25,10 @@ pub enum Content {
         /// The reasoning, possibly empty when the provider hides it.
         thinking: String,
         /// The provider's proof of origin, required when the block is sent back.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         thinking_signature: Option<String>,
         /// True when the provider encrypted the reasoning; then the signature holds it.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
         redacted: bool,
     },
     /// A picture.
@@ -118,6 +120,7 @@ pub enum StopReason {
 #[serde(rename_all = "camelCase")]
 pub struct AssistantMessage {
     /// Text, thinking and tool calls in the order the model wrote them.
+    #[serde(deserialize_with = "reading::pieces")]
     pub content: Vec<Content>,
     /// The wire format that was spoken, for example `anthropic-messages`.
     #[serde(default)]
@@ -178,6 +181,7 @@ pub struct ToolResultMessage {
     /// The tool's name as the model wrote it.
     pub tool_name: String,
     /// What the model reads.
+    #[serde(deserialize_with = "reading::pieces")]
     pub content: Vec<Content>,
     /// For programs and screens; stored, never sent to a provider (X2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -190,7 +194,7 @@ pub struct ToolResultMessage {
 }
 
 /// One message of a conversation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "role", rename_all = "camelCase")]
 pub enum Message {
     /// From a person, or the program that drives the agent.
@@ -207,7 +211,7 @@ pub enum Message {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UserMessage {
     /// Text and images. A bare string is accepted when reading (pi writes both).
-    #[serde(deserialize_with = "content_or_string")]
+    #[serde(deserialize_with = "reading::pieces_or_text")]
     pub content: Vec<Content>,
     /// Milliseconds since the Unix epoch.
     #[serde(default)]
@@ -221,7 +225,7 @@ pub struct CustomMessage {
     /// Its author's name for this kind of message.
     pub custom_type: String,
     /// What the model reads: text and images. A bare string is accepted when reading (pi writes both).
-    #[serde(deserialize_with = "content_or_string")]
+    #[serde(deserialize_with = "reading::pieces_or_text")]
     pub content: Vec<Content>,
     /// False when screens should not show it. The model sees it in any case.
     pub display: bool,
@@ -292,17 +296,4 @@ pub fn text_of(content: &[Content]) -> String {
             Content::Thinking { .. } | Content::Image { .. } | Content::ToolCall(_) => None,
         })
         .collect()
-}
-
-fn content_or_string<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Content>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Either {
-        Text(String),
-        Pieces(Vec<Content>),
-    }
-    Ok(match Either::deserialize(deserializer)? {
-        Either::Text(text) => vec![Content::text(text)],
-        Either::Pieces(pieces) => pieces,
-    })
 }

@@ -5,7 +5,7 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 
 /// A file that grows at its end.
@@ -34,6 +34,39 @@ pub trait Disk: Send + Sync + 'static {
     /// # Errors
     /// When the system cannot say.
     fn presence(&self) -> io::Result<Presence>;
+
+    /// How many bytes the open file has, whatever lies at its path.
+    ///
+    /// # Errors
+    /// When the system cannot say.
+    fn n_bytes(&self) -> io::Result<u64>;
+
+    /// Reads bytes of the open file from `offset` on and returns how many were read, possibly fewer than asked for; none
+    /// at the end. Several threads may read at once.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
+}
+
+/// Fills `into` with the bytes from `offset` on.
+pub(crate) fn read_exactly(disk: &dyn Disk, mut into: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !into.is_empty() {
+        match disk.read_at(into, offset) {
+            Ok(0) => {
+                let what =
+                    "the file became shorter while it was read; another program writes to it, try again";
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
+            }
+            Ok(n) => {
+                offset += n as u64;
+                into = into.get_mut(n..).unwrap_or_default();
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Where an open file stands.
@@ -80,10 +113,6 @@ impl FileDisk {
         let identity = Identity::of(&file.metadata()?);
         Ok(Self { file, path, identity })
     }
-
-    pub(crate) fn file(&self) -> &File {
-        &self.file
-    }
 }
 
 impl Disk for FileDisk {
@@ -109,5 +138,13 @@ impl Disk for FileDisk {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Presence::Gone),
             Err(error) => Err(error),
         }
+    }
+
+    fn n_bytes(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        FileExt::read_at(&self.file, into, offset)
     }
 }

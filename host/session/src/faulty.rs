@@ -123,4 +123,16 @@ impl Disk for FaultyDisk {
         let stored = self.stored();
         Ok(stored.presence.unwrap_or(Presence::InPlace { len: stored.bytes.len() as u64 }))
     }
+
+    fn n_bytes(&self) -> io::Result<u64> {
+        Ok(self.stored().bytes.len() as u64)
+    }
+
+    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        let stored = self.stored();
+        let from = stored.bytes.get(offset as usize..).unwrap_or_default();
+        let n = from.len().min(into.len());
+        into[..n].copy_from_slice(&from[..n]);
+        Ok(n)
+    }
 }

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Appending is safe from many tasks at once: the order of the lines is the order in which the appends returned.
 pub struct SessionFile {
     id: SessionId,
-    notices: Vec<Notice>,
+    pub(crate) notices: Vec<Notice>,
     pub(crate) inner: Arc<Inner>,
 }
 
@@ -60,6 +60,18 @@ pub enum Notice {
         /// How many.
         n: usize,
     },
+    /// The session had an older format. It is continued in this file, and the old file was left as it is.
+    Migrated {
+        /// The version of the old file.
+        version: u64,
+        /// The old file.
+        from: PathBuf,
+    },
+    /// Lines that were to be copied could not be read any more. The copy has what this version knows of them.
+    LinesFromMemory {
+        /// How many.
+        n: usize,
+    },
     /// The session can be read and not be continued.
     ReadOnly {
         /// Why, and what to do.
@@ -82,6 +94,17 @@ impl fmt::Display for Notice {
             Self::OpaqueMessages { n } => write!(
                 f,
                 "{n} messages are of a kind this version does not know; they are kept and not sent to the model"
+            ),
+            Self::Migrated { version, from } => write!(
+                f,
+                "{} has the older format version {version} and was left as it is; the session is continued in this new \
+                 file",
+                from.display()
+            ),
+            Self::LinesFromMemory { n } => write!(
+                f,
+                "{n} lines of the copied session could not be read any more; what this version does not know of them is \
+                 missing in the copy"
             ),
             Self::ReadOnly { reason } => write!(f, "the session is read-only: {reason}"),
         }
@@ -215,18 +238,32 @@ impl SessionFile {
     }
 
     /// Writes everything that is in memory to a new session under `root`, which names this one as its parent, and
-    /// returns it. This is the way on for a session that became read-only; it needs nothing of the old file.
+    /// returns it. This is the way on for a session that became read-only. Lines are copied from the old file as they are, also
+    /// when it was deleted or replaced; those that cannot be read any more are written from memory, which
+    /// [`Notice::LinesFromMemory`] says.
     ///
     /// # Errors
-    /// When the new file cannot be written, and for a session of another format version: a copy would claim a form that
+    /// When the new file cannot be written, and for a session of a newer format version: a copy would claim a form that
     /// its entries do not have.
     pub fn save_copy(&self, root: &Path) -> Result<Self, SessionError> {
         let state = self.inner.state();
         let tree = &state.tree;
         let header = self.header_of_copy(tree, Path::new(&tree.header().cwd))?;
-        let entries = tree.copies().map_err(|error| unwritable(self.path(), error))?;
+        let entries = self.copies_of(tree)?;
         drop(state);
         Self::create_from(root, header, entries)
+    }
+
+    /// All entries, for a new file.
+    pub(crate) fn copies_of(&self, tree: &Tree) -> Result<Vec<StoredEntry>, SessionError> {
+        tree.copies().map_err(|error| unwritable(self.path(), error))
+    }
+
+    /// Ends writing for good, and says so among the notices.
+    pub(crate) fn close(&mut self, reason: String) {
+        tracing::warn!(path = %self.path().display(), "{reason}");
+        self.inner.state().writer.close(reason.clone());
+        self.notices.push(Notice::ReadOnly { reason });
     }
 
     /// The lines of all entries as the file has them, in the order of [`SessionFile::entries`]: JSON objects, with what this
@@ -243,7 +280,8 @@ impl SessionFile {
     /// The header of a session that is split off from this one and works in `cwd`.
     pub(crate) fn header_of_copy(&self, tree: &Tree, cwd: &Path) -> Result<Header, SessionError> {
         let version = tree.header().version;
-        if version != VERSION {
+        // Older formats were brought to this one when the file was read.
+        if version > VERSION {
             let reason = format!("its format version {version} cannot be copied into version {VERSION}");
             return Err(SessionError::ReadOnly { path: self.path().to_owned(), reason });
         }

@@ -10,7 +10,7 @@ use tempfile::tempdir;
 
 /// A session whose file is `disk`.
 fn session_on(disk: &Arc<FaultyDisk>) -> SessionFile {
-    let tree = scan(&disk.bytes()[..]).unwrap().tree;
+    let tree = scan(&(Arc::clone(disk) as Arc<dyn Disk>)).unwrap().tree;
     let len = disk.bytes().len() as u64;
     SessionFile::over("s.jsonl".into(), Arc::clone(disk) as Arc<dyn Disk>, tree, len, None, Vec::new())
 }
@@ -29,7 +29,7 @@ fn texts(messages: &[Arc<Message>]) -> Vec<String> {
 }
 
 fn texts_in(bytes: &[u8]) -> Vec<String> {
-    let found = scan(bytes).unwrap();
+    let found = scan(&(Arc::new(FaultyDisk::with(bytes)) as Arc<dyn Disk>)).unwrap();
     assert!(found.damage.is_none());
     texts(&found.tree.context().messages)
 }
@@ -196,6 +196,103 @@ async fn after_a_power_cut_everything_acknowledged_is_there() {
             assert_eq!(acknowledged.len(), n + 1);
         }
     }
+}
+
+// J19: the device may also have kept some of what was never synced, torn anywhere or with zeros in the place of bytes.
+#[tokio::test]
+async fn whatever_a_power_cut_leaves_of_unsynced_entries_the_acknowledged_ones_are_found() {
+    let disk = new_disk();
+    let session = session_on(&disk);
+    for text in ["one", "zwölf"] {
+        session.append_message(user(text)).await.unwrap();
+    }
+    session.commit().await.unwrap();
+    let durable = disk.durable().len();
+    session.append_message(user("drei")).await.unwrap();
+    let bytes = disk.bytes();
+    for kept in durable..=bytes.len() {
+        let zeros = [&bytes[..kept], &vec![0; bytes.len() - kept]].concat();
+        for left in [&bytes[..kept], &zeros] {
+            let said = texts_in(left);
+            assert_eq!(said[..2], ["one", "zwölf"], "{kept} bytes were kept");
+            assert!(said.len() == 2 || kept + 1 >= bytes.len(), "{kept} bytes were kept");
+        }
+    }
+}
+
+// J19: every operation fails once, and the power goes at the end of it.
+#[tokio::test]
+async fn after_any_failure_and_a_power_cut_everything_acknowledged_is_there() {
+    for n in 0.. {
+        let disk = new_disk();
+        let session = session_on(&disk);
+        disk.fail_after(n, 5, ErrorKind::Other);
+        let mut acknowledged = 0;
+        for number in 0..4 {
+            if session.append_message(user(&number.to_string())).await.is_ok()
+                && session.commit().await.is_ok()
+            {
+                acknowledged = session.entries().len();
+            }
+            assert!(texts_in(&disk.durable()).len() >= acknowledged, "operation {n} failed");
+        }
+        if disk.n_operations() <= n {
+            assert_eq!(acknowledged, 4);
+            break;
+        }
+    }
+}
+
+// J13, 001-137: the lines of a file that has no name any more are still there to be copied.
+#[test]
+fn a_copy_of_a_deleted_file_has_its_lines_as_they_were() {
+    let (root, session, lines) = with_unknown_fields();
+    std::fs::remove_file(session.path()).unwrap();
+    std::fs::write(session.path(), "another file\n").unwrap();
+    let copy = session.save_copy(root.path()).unwrap();
+    assert_eq!(copy.notices(), []);
+    let copied = std::fs::read_to_string(copy.path()).unwrap();
+    assert_eq!(copied.lines().skip(1).collect::<Vec<_>>(), lines);
+    // The copy's own lines are copied from the copy.
+    let again = copy.fork(root.path(), copy.leaf().as_ref()).unwrap();
+    let again = std::fs::read_to_string(again.path()).unwrap();
+    assert_eq!(again.lines().skip(1).collect::<Vec<_>>(), lines);
+}
+
+// J13: lines that are lost are written from memory, and that is said.
+#[test]
+fn a_copy_of_a_file_that_was_cut_or_overwritten_has_what_is_known_and_says_so() {
+    let cut: fn(&Path) = |path| std::fs::File::options().write(true).open(path).unwrap().set_len(20).unwrap();
+    let overwritten: fn(&Path) = |path| {
+        let text = std::fs::read_to_string(path).unwrap();
+        std::fs::write(path, text.replace("one", "two")).unwrap();
+    };
+    for change in [cut, overwritten] {
+        let (root, session, _) = with_unknown_fields();
+        change(session.path());
+        let copy = session.save_copy(root.path()).unwrap();
+        let [notice @ Notice::LinesFromMemory { n }] = copy.notices() else { panic!("{:?}", copy.notices()) };
+        assert!((1..=2).contains(n));
+        assert!(notice.to_string().contains("could not be read any more"));
+        let texts: Vec<_> = copy.transcript().unwrap().iter().map(|message| message.text()).collect();
+        assert_eq!(texts, ["one"]);
+        assert_eq!(copy.entries(), session.entries());
+    }
+}
+
+/// A session with a message and an entry of an unknown type, both with fields that nobody knows, and its lines.
+fn with_unknown_fields() -> (tempfile::TempDir, SessionFile, Vec<String>) {
+    let root = tempdir().unwrap();
+    let path = SessionFile::create(root.path(), Path::new("/w")).unwrap().path().to_owned();
+    let lines = [
+        r#"{"type":"message","id":"a","parentId":null,"timestamp":"t","message":{"role":"user","content":"one","x":1.50},"y":[]}"#,
+        r#"{"type":"hologram", "id":"b","parentId":"a","timestamp":"t","z":1e2}"#,
+    ]
+    .map(str::to_owned);
+    let text = std::fs::read_to_string(&path).unwrap() + &lines.join("\n") + "\n";
+    std::fs::write(&path, text).unwrap();
+    let session = SessionFile::open(&path).unwrap();
+    (root, session, lines.to_vec())
 }
 
 // J13

@@ -148,7 +148,8 @@ pub(crate) fn id_in_name(path: &Path) -> Option<&str> {
     path.file_stem()?.to_str()?.split_once('_').map(|(_, id)| id)
 }
 
-fn read_header(path: &Path) -> Result<Header, String> {
+/// The first line of a file, or why it has none.
+pub(crate) fn read_header(path: &Path) -> Result<Header, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     let mut line = Vec::new();
     BufReader::new(file.take(MAX_HEADER_BYTES))

@@ -1,9 +1,9 @@
 //! The session tree and its JSONL file: the only crate that writes session bytes.
 //!
 //! A session is a header and a list of entries, one JSON object a line, each naming its parent; the format is version 3
-//! of pi's session files. Entries are only ever added. What the crate promises is that an acknowledged entry (one whose
-//! [`commit`](capstan_ports::SessionLog::commit) returned) is found again, whatever happens to the process, and that it
-//! never destroys bytes that it does not understand.
+//! of pi's session files, and the versions before it are read. Entries are only ever added. What the crate promises is that
+//! an acknowledged entry (one whose [`commit`](capstan_ports::SessionLog::commit) returned) is found again, whatever happens
+//! to the process, and that it never destroys bytes that it does not understand.
 //!
 //! Reading order: [`entry`] and [`header`] (the lines), [`tree`] (what they form), [`disk`] (the few things a store
 //! needs of a file), [`file`](mod@file) (a session on disk), [`memory`] (a session without one), [`find`] (which file to
@@ -25,10 +25,14 @@ pub mod tree;
 #[cfg(test)]
 mod faulty;
 mod fork;
+mod legacy;
 mod log;
 mod mend;
+mod migrate;
 mod open;
+mod quick;
 mod scan;
+mod stretch;
 mod writer;
 
 pub use disk::{Disk, FileDisk, Presence};

@@ -1,7 +1,7 @@
 //! Creating and opening session files: the lock, the findings of the scan, and what is done about them.
 
 use crate::disk::{Disk, FileDisk, Presence};
-use crate::entry::StoredEntry;
+use crate::entry::{Origin, Place, StoredEntry};
 use crate::error::{io_failed, unwritable};
 use crate::file::{Notice, SessionFile};
 use crate::header::{Header, VERSION, folder_name};
@@ -10,13 +10,10 @@ use crate::tree::Tree;
 use crate::writer::{Barrier, append_all};
 use capstan_ports::SessionError;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, BufReader};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The oldest format whose lines can be read; before it, entries had no ids.
-const OLDEST_READABLE: u64 = 2;
 
 /// Bytes handed to the system at once when a whole session is written.
 const COPY_CHUNK_BYTES: usize = 1 << 20;
@@ -48,7 +45,16 @@ impl SessionFile {
     ) -> Result<Self, SessionError> {
         let folder = root.join(folder_name(Path::new(&header.cwd)));
         make_folder(&folder).map_err(|error| io_failed(&folder, "create folder", error))?;
-        refuse_shared_folder(&folder)?;
+        Self::create_in(&folder, header, entries)
+    }
+
+    /// The same in a folder that is there.
+    pub(crate) fn create_in(
+        folder: &Path,
+        header: Header,
+        entries: Vec<StoredEntry>,
+    ) -> Result<Self, SessionError> {
+        refuse_shared_folder(folder)?;
         let path = folder.join(header.file_name());
         let file = OpenOptions::new()
             .read(true)
@@ -57,7 +63,12 @@ impl SessionFile {
             .mode(0o600)
             .open(&path)
             .map_err(|error| io_failed(&path, "create", error))?;
-        Self::fill(&path, file, header, entries).inspect_err(|_| {
+        let filled = lock(&path, &file)
+            .and_then(|()| {
+                FileDisk::new(file, path.clone()).map_err(|error| io_failed(&path, "look at the file", error))
+            })
+            .and_then(|disk| Self::fill(&path, Arc::new(disk), header, entries));
+        filled.inspect_err(|_| {
             // Nothing in the file was acknowledged, and without it the next start finds no half of a session.
             if let Err(error) = fs::remove_file(&path) {
                 tracing::warn!(path = %path.display(), %error, "an unfinished session file could not be removed");
@@ -65,40 +76,52 @@ impl SessionFile {
         })
     }
 
+    /// Writes a whole session to an empty file.
     fn fill(
         path: &Path,
-        file: File,
+        disk: Arc<dyn Disk>,
         header: Header,
         entries: Vec<StoredEntry>,
     ) -> Result<Self, SessionError> {
-        lock(path, &file)?;
         let failed = |action| move |error| io_failed(path, action, error);
-        let disk = FileDisk::new(file, path.to_owned()).map_err(failed("look at the file"))?;
         let mut text = header.to_line().map_err(|error| unwritable(path, error))? + "\n";
         let mut tree = Tree::new(header);
         let mut len = 0;
+        let mut n_from_memory = 0;
         for entry in entries {
-            text += &entry.to_line().map_err(|error| unwritable(path, error))?;
+            let (line, origin) = entry.line().map_err(|error| unwritable(path, error))?;
+            n_from_memory += usize::from(origin == Origin::FromMemory);
+            let place =
+                Place { disk: Arc::clone(&disk), offset: len + text.len() as u64, n_bytes: line.len() };
+            text += &line;
             text.push('\n');
-            tree.push(entry).map_err(|error| unwritable(path, error))?;
+            tree.push(entry.moved_to(place)).map_err(|error| unwritable(path, error))?;
             if text.len() >= COPY_CHUNK_BYTES {
-                append_all(&disk, text.as_bytes()).map_err(failed("write"))?;
+                append_all(disk.as_ref(), text.as_bytes()).map_err(failed("write"))?;
                 len += text.len() as u64;
                 text.clear();
             }
         }
-        append_all(&disk, text.as_bytes()).map_err(failed("write"))?;
+        append_all(disk.as_ref(), text.as_bytes()).map_err(failed("write"))?;
         len += text.len() as u64;
         disk.sync().map_err(failed("sync"))?;
         sync_folder_of(path).map_err(failed("sync the folder"))?;
-        Ok(Self::over(path.to_owned(), Arc::new(disk), tree, len, None, Vec::new()))
+        let mut notices = Vec::new();
+        if n_from_memory > 0 {
+            notices.push(Notice::LinesFromMemory { n: n_from_memory });
+        }
+        Ok(Self::over(path.to_owned(), disk, tree, len, None, notices))
     }
 
     /// Continues the session in `path`.
     ///
-    /// An interrupted last line is moved to a file beside it. A file that is damaged elsewhere, has another format
+    /// An interrupted last line is moved to a file beside it. A file that is damaged elsewhere, has a newer format
     /// version, or may not be written is opened all the same, unchanged and read-only ([`SessionFile::read_only`]); what
     /// was found is in [`SessionFile::notices`].
+    ///
+    /// A file of an older format version is left as it is too: its session is continued in a new file in the same folder,
+    /// which names the old one as its parent and is the [`SessionFile::path`] of what is returned. When there is such a
+    /// file already, it is opened.
     ///
     /// # Errors
     /// [`SessionError::NotFound`], [`SessionError::Locked`] while another process has it open, and
@@ -108,36 +131,34 @@ impl SessionFile {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             refuse_shared_folder(folder)?;
         }
-        let file = match OpenOptions::new().read(true).append(true).open(path) {
-            Ok(file) => file,
+        let (file, barrier) = match OpenOptions::new().read(true).append(true).open(path) {
+            Ok(file) => {
+                lock(path, &file)?;
+                (file, None)
+            }
             Err(error) if is_write_protected(&error) => {
                 let reason =
                     format!("the file may not be written ({error}); copy it, or start a new session");
-                return Self::read(path, Barrier::Closed { reason });
+                (open_for_reading(path)?, Some(Barrier::Closed { reason }))
             }
             Err(error) => return Err(io_failed(path, "open", error)),
         };
-        lock(path, &file)?;
-        let disk = found_at(path, file)?;
-        let found = scan_file(path, disk.file())?;
-        Self::settle(path, Arc::new(disk), found, None)
+        let (disk, found) = scan_file(path, file)?;
+        if found.tree.header().version < VERSION && found.damage.is_none() {
+            return Self::migrate(path, disk, found);
+        }
+        Self::settle(path, disk, found, barrier)
     }
 
     /// Reads the session in `path` without the lock and without changing anything, also while another process
-    /// continues it.
+    /// continues it. Of an older format version it shows what a continuation would have.
     ///
     /// # Errors
     /// As [`SessionFile::open`], except that it is never locked.
     pub fn open_read_only(path: &Path) -> Result<Self, SessionError> {
         refuse_link(path)?;
-        Self::read(path, Barrier::Asked)
-    }
-
-    fn read(path: &Path, barrier: Barrier) -> Result<Self, SessionError> {
-        let file = File::open(path).map_err(|error| io_failed(path, "open", error))?;
-        let disk = found_at(path, file)?;
-        let found = scan_file(path, disk.file())?;
-        Self::settle(path, Arc::new(disk), found, Some(barrier))
+        let (disk, found) = scan_file(path, open_for_reading(path)?)?;
+        Self::settle(path, disk, found, Some(Barrier::Asked))
     }
 
     /// Repairs what may be repaired and closes what may not be written.
@@ -151,23 +172,10 @@ impl SessionFile {
         let version = tree.header().version;
         let mut notices = Vec::new();
         let barrier = match (barrier, damage) {
-            _ if version < OLDEST_READABLE => {
-                let reason = format!(
-                    "format version {version} has no entry ids; open the file once with pi, which brings it to version \
-                     {VERSION}"
-                );
-                return Err(SessionError::Corrupt { path: path.to_owned(), line: 1, reason });
-            }
             _ if version > VERSION => Some(Barrier::Closed {
                 reason: format!(
                     "it has format version {version}, and this program writes version {VERSION}; update the program, \
                      or start a new session"
-                ),
-            }),
-            _ if version < VERSION => Some(Barrier::Closed {
-                reason: format!(
-                    "it has the older format version {version}; open the file once with pi, which brings it to version \
-                     {VERSION}, or start a new session"
                 ),
             }),
             (_, Some(damage)) => Some(Barrier::Damaged {
@@ -213,6 +221,10 @@ impl SessionFile {
     }
 }
 
+fn open_for_reading(path: &Path) -> Result<File, SessionError> {
+    File::open(path).map_err(|error| io_failed(path, "open", error))
+}
+
 /// Ties an open file to its path, and makes sure that it was not exchanged since it was looked at.
 fn found_at(path: &Path, file: File) -> Result<FileDisk, SessionError> {
     let failed = |error| io_failed(path, "open", error);
@@ -225,15 +237,17 @@ fn found_at(path: &Path, file: File) -> Result<FileDisk, SessionError> {
     }
 }
 
-fn scan_file(path: &Path, file: &File) -> Result<Scan, SessionError> {
-    scan(BufReader::with_capacity(1 << 16, file)).map_err(|error| match error {
+fn scan_file(path: &Path, file: File) -> Result<(Arc<dyn Disk>, Scan), SessionError> {
+    let disk: Arc<dyn Disk> = Arc::new(found_at(path, file)?);
+    let found = scan(&disk).map_err(|error| match error {
         ScanError::Io(source) => io_failed(path, "read", source),
         ScanError::Header(error) => SessionError::Corrupt {
             path: path.to_owned(),
             line: 1,
             reason: format!("{error}; this is no session file, and it was left as it is"),
         },
-    })
+    })?;
+    Ok((disk, found))
 }
 
 /// The lock belongs to the open file: the system releases it when the process ends, however it ends.
@@ -298,7 +312,10 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 /// Makes the name of `path` durable.
 fn sync_folder_of(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
+    File::open(folder)?.sync_all()?;
+    #[cfg(test)]
+    tests::note_synced(folder);
+    Ok(())
 }
 
 /// Keeps bytes in a new file beside `path` and returns where.

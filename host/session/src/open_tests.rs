@@ -3,6 +3,7 @@ use crate::faulty::FaultyDisk;
 use capstan_ports::Message;
 use capstan_ports::SessionLog;
 use capstan_ports::entry::EntryKind;
+use std::cell::RefCell;
 use std::io::ErrorKind;
 use std::io::Write;
 use std::os::unix::fs::symlink;
@@ -33,6 +34,32 @@ fn add(path: &Path, bytes: &[u8]) {
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+thread_local! {
+    /// The folders that this thread made durable.
+    static SYNCED: RefCell<Vec<PathBuf>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Whether a name is durable cannot be seen without a power cut, so it is noted.
+pub(crate) fn note_synced(folder: &Path) {
+    SYNCED.with_borrow_mut(|synced| synced.push(folder.to_owned()));
+}
+
+// J19: a file that was synced is lost all the same when its name, or the name of its folder, was not.
+#[test]
+fn every_new_name_is_made_durable() {
+    let root = tempdir().unwrap();
+    let deep = root.path().join("a/b");
+    let session = SessionFile::create(&deep, Path::new("/w")).unwrap();
+    let folder = session.path().parent().unwrap().to_owned();
+    assert_eq!(SYNCED.take(), [root.path(), &root.path().join("a"), &deep, &folder]);
+    add(session.path(), b"{\"half");
+    let path = session.path().to_owned();
+    drop(session);
+    let session = SessionFile::open(&path).unwrap();
+    assert!(matches!(session.notices(), [Notice::TailCut { .. }]));
+    assert_eq!(SYNCED.take(), [folder], "of the side file");
 }
 
 #[test]
@@ -153,7 +180,7 @@ fn reading_leaves_a_torn_line_to_its_writer() {
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
-// J10
+// 001-133, J10
 #[test]
 fn a_damaged_line_in_the_middle_opens_read_only_and_says_where() {
     let (root, path) = stored(&["one", "two", "three"]);
@@ -205,19 +232,7 @@ fn a_newer_format_is_read_and_never_written() {
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
 }
 
-#[test]
-fn older_formats_are_left_alone() {
-    let (_root, path) = stored(&["one"]);
-    let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replacen("\"version\":3", "\"version\":2", 1)).unwrap();
-    let session = SessionFile::open(&path).unwrap();
-    assert_eq!(texts(&session), ["one"]);
-    assert!(matches!(session.read_only(), Some(SessionError::ReadOnly { .. })));
-    drop(session);
-    fs::write(&path, text.replacen("\"version\":3,", "", 1)).unwrap();
-    assert!(matches!(SessionFile::open(&path), Err(SessionError::Corrupt { line: 1, .. })));
-}
-
+// 001-134
 #[test]
 fn a_file_with_a_bad_header_is_never_overwritten() {
     for text in ["", "\n", "{\"type\":\"session\",\"ver", "hello\n", "{\"type\":\"message\",\"id\":\"a\"}\n"]
@@ -229,6 +244,7 @@ fn a_file_with_a_bad_header_is_never_overwritten() {
     }
 }
 
+// 001-137
 #[test]
 fn unknown_entries_and_fields_are_still_there_after_an_append_and_a_copy() {
     let (root, path) = stored(&["one"]);
@@ -277,6 +293,28 @@ fn a_session_that_cannot_be_created_says_so_and_leaves_nothing() {
     assert_eq!(fs::read_to_string(&blocker).unwrap(), "a file");
 }
 
+// J18: the device is full when the session begins.
+#[test]
+fn a_session_that_cannot_be_written_whole_is_an_error() {
+    let (_root, path) = stored(&[]);
+    let fill = |disk: &Arc<FaultyDisk>| {
+        let disk = Arc::clone(disk) as Arc<dyn Disk>;
+        SessionFile::fill(&path, disk, Header::new(Path::new("/w")), Vec::new())
+    };
+    let granted = Arc::new(FaultyDisk::default());
+    fill(&granted).unwrap();
+    assert_eq!(granted.durable(), granted.bytes());
+    for operation in 0..granted.n_operations() {
+        let disk = Arc::new(FaultyDisk::default());
+        disk.fail_after(operation, 10, ErrorKind::StorageFull);
+        let error = fill(&disk).unwrap_err();
+        assert!(
+            matches!(&error, SessionError::Io { source, .. } if source.kind() == ErrorKind::StorageFull),
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn a_repair_that_fails_is_an_error_and_cuts_nothing() {
     let (_root, path) = stored(&["one"]);
@@ -285,7 +323,7 @@ fn a_repair_that_fails_is_an_error_and_cuts_nothing() {
     for skip in 0..2 {
         let disk = Arc::new(FaultyDisk::with(&bytes));
         disk.fail_after(skip, 0, ErrorKind::Other);
-        let found = scan(&bytes[..]).unwrap();
+        let found = scan(&(disk.clone() as Arc<dyn Disk>)).unwrap();
         let outcome = SessionFile::settle(&path, Arc::clone(&disk) as Arc<dyn Disk>, found, None);
         assert!(matches!(outcome, Err(SessionError::Io { .. })));
         assert_eq!(disk.durable(), bytes);

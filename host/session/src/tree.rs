@@ -13,6 +13,7 @@ use crate::header::Header;
 use capstan_ports::entry::{Compaction, Entry, EntryKind, SessionContext};
 use capstan_ports::{EntryId, Message, SessionError};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry as Slot;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -92,7 +93,7 @@ impl Tree {
     /// # Errors
     /// When the id is taken; the tree is then unchanged.
     pub fn push(&mut self, entry: StoredEntry) -> Result<(), LineError> {
-        let parent = entry.entry().parent_id.as_ref().and_then(|id| self.by_id.get(id)).copied();
+        let parent = entry.entry().parent_id.as_ref().and_then(|id| self.find(id));
         self.push_under(entry, parent)
     }
 
@@ -102,7 +103,7 @@ impl Tree {
         entry: StoredEntry,
         stand_in: Option<usize>,
     ) -> Result<(), LineError> {
-        let parent = entry.entry().parent_id.as_ref().and_then(|id| self.by_id.get(id).copied().or(stand_in));
+        let parent = entry.entry().parent_id.as_ref().and_then(|id| self.find(id).or(stand_in));
         self.push_under(entry, parent)
     }
 
@@ -125,13 +126,18 @@ impl Tree {
         self.leaf
     }
 
+    /// The position of an entry. Nearly every entry continues the last one, which need not be looked up.
+    fn find(&self, id: &EntryId) -> Option<usize> {
+        let last = self.nodes.len().checked_sub(1).filter(|at| self.entry_at(*at).id == *id);
+        last.or_else(|| self.by_id.get(id).copied())
+    }
+
     fn push_under(&mut self, stored: StoredEntry, parent: Option<usize>) -> Result<(), LineError> {
-        let id = &stored.entry().id;
-        if self.by_id.contains_key(id) {
-            return Err(LineError::DuplicateId(id.clone()));
-        }
         let at = self.nodes.len();
-        self.by_id.insert(id.clone(), at);
+        match self.by_id.entry(stored.entry().id.clone()) {
+            Slot::Occupied(taken) => return Err(LineError::DuplicateId(taken.key().clone())),
+            Slot::Vacant(free) => free.insert(at),
+        };
         self.nodes.push(Node { stored, parent });
         self.leaf = Some(at);
         Ok(())

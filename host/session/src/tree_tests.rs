@@ -97,7 +97,7 @@ fn missing_future_and_own_parents_make_roots_and_no_circles() {
     }
 }
 
-// J12, in part: no recursion, whatever the length of the chain.
+// J12: no recursion, whatever the length of the chain.
 #[test]
 fn a_long_chain_is_walked_without_recursion() {
     let mut tree = tree();

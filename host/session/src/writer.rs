@@ -109,7 +109,8 @@ impl Writer {
         self.uncut_len.unwrap_or(self.good_len)
     }
 
-    fn close(&mut self, reason: String) -> SessionError {
+    /// Ends writing for good. Returns what the next append fails with.
+    pub(crate) fn close(&mut self, reason: String) -> SessionError {
         let barrier = Barrier::Closed { reason };
         let error = barrier.error(&self.path);
         self.barrier = Some(barrier);

@@ -1,5 +1,5 @@
-//! Benchmarks of the product as it ships: the release binary over loopback HTTP; the sandbox and the agent
-//! loop in process.
+//! Benchmarks of the product as it ships: the release binary over loopback HTTP; the sandbox, the agent
+//! loop and the session file in process.
 //!
 //! Figures of one run are comparable with each other and with nothing else, so whatever a figure is compared with is
 //! measured beside it. All of a run goes to one file; `--only` measures a part and leaves the rest of the file as it was.
@@ -11,6 +11,7 @@ mod hook_call;
 mod load;
 mod loop_overhead;
 mod sandbox;
+mod session;
 mod session_list;
 mod swap;
 mod turn;
@@ -70,6 +71,7 @@ fn main() -> Result<()> {
     load::measure(&subject, &mut figures)?;
     swap::measure(&subject, &mut figures)?;
     loop_overhead::measure(&mut figures)?;
+    session::measure(&mut figures)?;
     session_list::measure(&mut figures)?;
     anyhow::ensure!(!figures.is_empty(), "no figure's name contains `{}`", args.only);
     figures.merge_into(&args.out)?;

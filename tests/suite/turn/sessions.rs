@@ -251,6 +251,54 @@ async fn a_session_that_is_damaged_or_newer_is_refused_and_left_as_it_is() -> Re
     Ok(())
 }
 
+// J18: nobody's conversation is lost because it could not be kept; keeping nothing is the user's choice.
+#[tokio::test]
+async fn without_a_place_for_the_session_nothing_runs_unless_nothing_is_to_be_kept() -> Result<()> {
+    let server = ScriptedServer::start(Arc::new(|_, _| Answer::text("fine"))).await?;
+    let product = product!()?.with_openai(&server.base_url());
+    let blocked = product.home().join("sessions");
+    std::fs::write(&blocked, "")?;
+    let refused = product.run(&["-p", "one"]).await?.with_code(1);
+    for word in ["sessions", "--no-session"] {
+        assert!(refused.stderr.contains(word), "{}", refused.stderr);
+    }
+    assert_eq!((refused.stdout.as_str(), server.requests().len()), ("", 0), "nothing was asked");
+    let unkept = product.run(&["--no-session", "-p", "two"]).await?.with_code(0);
+    assert_eq!(unkept.stdout, "fine\n");
+    std::fs::remove_file(&blocked)?;
+    product.run(&["-p", "three"]).await?.with_code(0);
+    assert_eq!(product.session_files()?.len(), 1);
+    Ok(())
+}
+
+// 001-138: what an older version of pi wrote is gone on with in a new file.
+#[tokio::test]
+async fn a_session_of_an_older_format_is_continued_and_its_file_left_as_it_is() -> Result<()> {
+    let (server, product, file, text) = finished_session().await?;
+    let mut old = String::new();
+    for line in json_lines(&text)? {
+        let mut line = line;
+        let fields = line.as_object_mut().context("no object")?;
+        if fields["type"] == "session" {
+            fields.remove("version");
+        } else {
+            fields.remove("id");
+            fields.remove("parentId");
+        }
+        old += &format!("{line}\n");
+    }
+    std::fs::write(&file, &old)?;
+    for (n, prompt) in ["two", "three"].iter().enumerate() {
+        let finished = product.run(&["-c", "-p", prompt]).await?.with_code(0);
+        let told = finished.stderr.contains("older format version 1");
+        assert_eq!(told, n == 0, "once: {}", finished.stderr);
+    }
+    assert_eq!(Conversation::of(&server.requests()[2]).said(), ["one", "two", "three"]);
+    assert_eq!(std::fs::read_to_string(&file)?, old);
+    assert_eq!(product.session_files()?.len(), 2);
+    Ok(())
+}
+
 // 001-134
 #[tokio::test]
 async fn a_file_without_a_header_is_passed_over_aloud() -> Result<()> {

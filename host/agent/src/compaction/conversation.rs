@@ -5,11 +5,20 @@ use capstan_ports::message::text_of;
 use capstan_ports::{AssistantMessage, Content, Message, ToolCall};
 use std::sync::Arc;
 
+/// Ends the quoted conversation.
+const CLOSING: &str = "</conversation>";
+
 /// Characters of one tool result that are quoted, as long as the whole fits.
 pub(crate) const MAX_RESULT_CHARS: usize = 2000;
 
 /// Shorter limits, for a conversation that would not fit otherwise.
 const TIGHTER_LIMITS: [usize; 2] = [400, 80];
+
+/// The text as the material of a request. What was said must not be able to end its own quotation: a tool's output would then
+/// be an order to the summarizer, and what it writes stays for the rest of the session.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("<conversation>\n{}\n{CLOSING}\n\n", text.replace(CLOSING, "<\\/conversation>"))
+}
 
 /// The messages as text, at most about `max_chars` of it: tool results are cut shorter first, then the middle is left out.
 pub(crate) fn fitting(messages: &[Arc<Message>], max_chars: usize) -> String {

@@ -1,6 +1,7 @@
 //! Compaction of a session: when a person asks for it, and after a run that made the conversation too long.
 
 use super::AgentSession;
+use crate::agent::ActiveRun;
 use crate::error::AgentError;
 use capstan_ports::{CompactionResult, Message, StopReason};
 use std::sync::Arc;
@@ -17,16 +18,14 @@ impl AgentSession {
     /// objects, [`AgentError::Compaction`] when the model does not write the summary, and [`AgentError::Session`] when it
     /// cannot be recorded. Only [`AgentError::Listener`], for a listener that panicked, leaves the conversation compacted.
     pub async fn compact(&self, instructions: Option<String>) -> Result<CompactionResult, AgentError> {
-        let upkeep = self.shared.upkeep.lock().await;
-        self.flush_waiting().await?;
-        self.announce().await;
-        let claimed = self.agent.claim()?;
-        let compacted = claimed.compact_by_hand(instructions).await;
+        let upkeep = self.announced().await?;
+        let run = self.agent.claim()?;
+        self.flush_waiting(&run).await?;
+        let compacted = run.compact_by_hand(instructions).await;
         // Whoever waits for the end of it must find the agent idle.
-        drop(claimed);
+        let finished = self.finish(run).await;
         drop(upkeep);
-        self.flush_waiting().await?;
-        compacted
+        finished.and(compacted)
     }
 
     /// Whether the conversation is being compacted, within a run or beside it.
@@ -52,43 +51,59 @@ impl AgentSession {
         self.agent.configure(|config| config.compaction.enabled = enabled);
     }
 
-    /// What a run came to, when everything that follows a run was seen to.
+    /// What a run came to, when everything that follows a run was seen to: what waited for its end is recorded, the
+    /// conversation is compacted if it has grown too far (001-147), and what was queued meanwhile is answered (001-155).
     pub(super) async fn after(
         &self,
+        mut run: ActiveRun,
         ran: Result<Vec<Arc<Message>>, AgentError>,
     ) -> Result<Vec<Arc<Message>>, AgentError> {
-        self.flush_waiting().await?;
-        let mut added = ran?;
-        added.extend(self.settle(&added).await?);
-        Ok(added)
-    }
-
-    /// After a run that ended well: compacts the conversation if it has grown too far (001-147), and lets the agent answer
-    /// what was queued meanwhile (001-155). Returns what that added.
-    pub(super) async fn settle(&self, added: &[Arc<Message>]) -> Result<Vec<Arc<Message>>, AgentError> {
-        let mut more: Vec<Arc<Message>> = Vec::new();
-        while ended_well(if more.is_empty() { added } else { &more }) && self.compact_if_due().await? {
-            if !self.agent.has_queued_messages() {
-                break;
+        let mut added = Vec::new();
+        let mut latest = ran;
+        loop {
+            let answered = match latest {
+                Ok(answered) => answered,
+                Err(error) => {
+                    self.finish(run).await?;
+                    return Err(error);
+                }
+            };
+            let is_well = ended_well(&answered);
+            added.extend(answered);
+            if !is_well {
+                self.finish(run).await?;
+                return Ok(added);
             }
-            match self.agent.continue_run().await {
-                Ok(answered) => more.extend(answered),
-                // Somebody else took up the queue, or the conversation.
-                Err(AgentError::AlreadyRunning | AgentError::ContinueFromAssistant) => break,
+            if !self.compact_if_due(run).await? || !self.agent.has_queued_messages() {
+                return Ok(added);
+            }
+            // Whoever waited for the compaction comes first, and takes up the queue.
+            run = match self.begin().await {
+                Ok(run) => run,
+                Err(AgentError::AlreadyRunning) => return Ok(added),
                 Err(error) => return Err(error),
-            }
-            self.flush_waiting().await?;
+            };
+            latest = match run.continue_run().await {
+                Err(AgentError::ContinueFromAssistant) => Ok(Vec::new()),
+                ran => ran,
+            };
         }
-        Ok(more)
     }
 
-    /// True when the conversation had grown too far. A run that somebody began meanwhile sees to it itself.
-    async fn compact_if_due(&self) -> Result<bool, AgentError> {
-        let _upkeep = self.shared.upkeep.lock().await;
-        match self.agent.claim() {
-            Ok(claimed) => claimed.compact_if_due().await,
-            Err(_running) => Ok(false),
-        }
+    /// Ends a run, and compacts the conversation before others can run. True when it had grown too far.
+    async fn compact_if_due(&self, run: ActiveRun) -> Result<bool, AgentError> {
+        // Whoever closes the session has the lock, waits for the run, and has aborted it.
+        let upkeep = run.cancel().run_until_cancelled(self.shared.upkeep.lock()).await;
+        let compacted = match &upkeep {
+            Some(_) => {
+                self.flush_waiting(&run).await?;
+                run.compact_if_due().await
+            }
+            None => Ok(false),
+        };
+        let finished = self.finish(run).await;
+        drop(upkeep);
+        finished.and(compacted)
     }
 }
 

@@ -229,3 +229,53 @@ async fn without_a_session_a_conversation_is_compacted_for_the_run() {
     assert!(model.sent()[1][0].contains("<summary>\nsummary"));
     assert_eq!(agent.state().messages.len(), 6, "what was said is still there");
 }
+
+// 001-070: nobody waits for a summary that nobody needs any more.
+#[tokio::test]
+async fn closing_the_session_ends_a_compaction_after_a_run_or_by_hand() {
+    let (session, model, log, _) = long_session([says_counted("done", 1900), Answer::Hangs(vec![])]).await;
+    let closes = async {
+        until(|| model.sent().len() == 2).await;
+        session.dispose().await.unwrap();
+    };
+    let (ran, ()) = tokio::join!(session.prompt_text("hi"), closes);
+    assert_eq!(shorts(&ran.unwrap()), ["user hi", "asst done"]);
+    assert!(!log.operations().contains(&"append compaction".to_owned()));
+
+    let (session, model, log, _) = long_session([Answer::Hangs(vec![])]).await;
+    let closes = async {
+        until(|| !model.sent().is_empty()).await;
+        session.dispose().await.unwrap();
+    };
+    let (compacted, ()) = tokio::join!(session.compact(None), closes);
+    assert!(matches!(compacted, Err(AgentError::CompactionCancelled)), "{compacted:?}");
+    assert!(!log.operations().contains(&"append compaction".to_owned()));
+    assert!(matches!(session.compact(None).await, Err(AgentError::Closed)));
+}
+
+// Between the end of a run and the compaction after it nobody finds the agent idle.
+#[tokio::test]
+async fn a_shell_command_during_a_compaction_is_recorded_after_it() {
+    let (session, model, log, _) = long_session([says_counted("done", 1900), Answer::Hangs(vec![])]).await;
+    let records = async {
+        until(|| model.sent().len() == 2).await;
+        session
+            .record_bash(capstan_ports::entry::BashExecution {
+                command: "ls".into(),
+                output: String::new(),
+                exit_code: Some(0),
+                cancelled: false,
+                truncated: false,
+                full_output_path: None,
+                exclude_from_context: false,
+                timestamp: 1,
+            })
+            .await
+            .unwrap();
+        assert!(!log.operations().contains(&"append message".to_owned()));
+        session.abort_compaction();
+    };
+    let (ran, ()) = tokio::join!(session.prompt_text("hi"), records);
+    ran.unwrap();
+    assert_eq!(log.operations()[log.operations().len() - 2..], ["append message", "commit"]);
+}

@@ -6,7 +6,7 @@ use capstan_ports::entry::{
     BashExecution, Custom, EntryKind, Label, MessageBody, MessageEntry, ModelChange, SessionInfo,
     ThinkingLevelChange,
 };
-use capstan_ports::{EntryId, Model, SessionLifecycle, ThinkingLevel};
+use capstan_ports::{EntryId, Model, ThinkingLevel};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ impl AgentSession {
         self.agent.config().model
     }
 
-    /// Lets another model answer from the next run on, and records it (001-067).
+    /// Lets another model answer from the next run on, and records it (001-067); during a run, when that is over.
     ///
     /// # Errors
-    /// [`AgentError::Session`] when it cannot be recorded; then nothing changes.
+    /// [`AgentError::Session`] when it cannot be recorded, [`AgentError::Closed`]; then nothing changes.
     pub async fn set_model(&self, model: Arc<dyn Model>) -> Result<(), AgentError> {
         let info = model.info();
         let change = ModelChange { provider: info.provider.clone(), model_id: info.id.clone() };
-        self.record(EntryKind::ModelChange(change)).await?;
+        self.record_between_runs(EntryKind::ModelChange(change)).await?;
         self.agent.configure(|config| config.model = model);
         Ok(())
     }
@@ -33,13 +33,13 @@ impl AgentSession {
         self.agent.config().thinking
     }
 
-    /// Changes how much the model thinks from the next run on, and records it (001-067).
+    /// Changes how much the model thinks from the next run on, and records it (001-067); during a run, when that is over.
     ///
     /// # Errors
-    /// [`AgentError::Session`] when it cannot be recorded; then nothing changes.
+    /// As [`AgentSession::set_model`].
     pub async fn set_thinking_level(&self, level: ThinkingLevel) -> Result<(), AgentError> {
         let change = ThinkingLevelChange { thinking_level: level.name().to_owned() };
-        self.record(EntryKind::ThinkingLevelChange(change)).await?;
+        self.record_between_runs(EntryKind::ThinkingLevelChange(change)).await?;
         self.agent.configure(|config| config.thinking = level);
         Ok(())
     }
@@ -48,28 +48,10 @@ impl AgentSession {
     /// run it is kept back until the run is over: it must not come between a call and its result.
     ///
     /// # Errors
-    /// [`AgentError::Session`] when it cannot be recorded.
+    /// [`AgentError::Session`] when it cannot be recorded, [`AgentError::Closed`].
     pub async fn record_bash(&self, bash: BashExecution) -> Result<(), AgentError> {
-        let kind = EntryKind::Message(MessageEntry { message: MessageBody::Bash(bash) });
-        let mut waiting = self.shared.waiting.lock().await;
-        match self.agent.claim() {
-            Ok(_idle) => self.record(kind).await.map(drop),
-            // Whoever ends the run looks here afterwards.
-            Err(_running) => {
-                waiting.push(kind);
-                Ok(())
-            }
-        }
-    }
-
-    /// Records what waited for the end of a run.
-    pub(super) async fn flush_waiting(&self) -> Result<(), AgentError> {
-        let mut waiting = self.shared.waiting.lock().await;
-        while let Some(kind) = waiting.first().cloned() {
-            self.record(kind).await?;
-            waiting.remove(0);
-        }
-        Ok(())
+        let message = MessageBody::Bash(bash);
+        self.record_between_runs(EntryKind::Message(MessageEntry { message })).await
     }
 
     /// Keeps a private record of an extension in the session. No model ever sees it (001-071).
@@ -121,26 +103,12 @@ impl AgentSession {
         })?
     }
 
-    /// Goes on from another entry of the session; `None` begins at the root again (001-069). What was said elsewhere stays
-    /// in the session.
-    ///
-    /// # Errors
-    /// [`AgentError::AlreadyRunning`] during a run (X8), [`AgentError::Session`] when there is no such entry; then nothing
-    /// changes.
-    pub async fn branch(&self, to: Option<&EntryId>) -> Result<(), AgentError> {
-        let _upkeep = self.shared.upkeep.lock().await;
-        self.flush_waiting().await?;
-        let idle = self.agent.claim()?;
-        let log = self.log();
-        log.branch(to)?;
-        idle.set_messages(log.transcript()?);
-        drop(idle);
-        self.tell(SessionLifecycle::Switched).await;
-        Ok(())
-    }
-
     /// Adds an entry that is no part of the conversation, and makes it durable.
-    async fn record(&self, kind: EntryKind) -> Result<EntryId, AgentError> {
+    pub(super) async fn record(&self, kind: EntryKind) -> Result<EntryId, AgentError> {
+        let closed = self.shared.closed.read().await;
+        if *closed {
+            return Err(AgentError::Closed);
+        }
         let log = self.log();
         let id = log.append(kind).await?;
         log.commit().await?;
