@@ -8,8 +8,8 @@ use std::process::Command;
 
 // 003-010
 /// What each crate of the host may depend on, of the others (design: `ports ← policy, session, storage, provider, tools, engine,
-/// agent`; `policy ← tools, engine, agent`; `cli` sees all).
-const ARROWS: [(&str, &[&str]); 8] = [
+/// agent`; `policy ← tools, engine, agent`; `agent ← runtime`; `cli` sees all).
+const ARROWS: [(&str, &[&str]); 9] = [
     ("capstan-ports", &[]),
     ("capstan-policy", &["capstan-ports"]),
     ("capstan-session", &["capstan-ports"]),
@@ -18,6 +18,7 @@ const ARROWS: [(&str, &[&str]); 8] = [
     ("capstan-tools", &["capstan-ports", "capstan-policy"]),
     ("capstan-engine", &["capstan-ports", "capstan-policy"]),
     ("capstan-agent", &["capstan-ports", "capstan-policy"]),
+    ("capstan-runtime", &["capstan-ports", "capstan-agent"]),
 ];
 
 /// Crates that only one crate of the host may link.

@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`message`] (what is said), [`event`] and [`turn_event`] (what a screen and an observer see), then the
 //! ports: [`model`] and [`chat`], [`tool`] and [`provided`], [`hook`], [`permission`], [`session`] with [`entry`] and [`store`],
-//! [`compressor`], [`memory`], [`session_memory`] and [`storage`], [`plan`], [`command`], [`program`], [`price`]; last
+//! [`compressor`], [`memory`], [`memory_store`], [`session_memory`] and [`storage`], [`plan`], [`command`], [`program`], [`price`]; last
 //! [`extension`] (what a component declares).
 
 pub mod chat;
@@ -18,6 +18,7 @@ pub mod extension;
 pub mod failure;
 pub mod hook;
 pub mod memory;
+pub mod memory_store;
 pub mod message;
 pub mod model;
 pub mod permission;
@@ -47,6 +48,7 @@ pub use hook::{
     Amendment, GateVerdict, Hook, HookError, NoopHook, PlanStepStatus, SessionLifecycle, Verdict,
 };
 pub use memory::{MemoryEntry, MemoryError, MemoryPort, MemoryQuery, NoopMemory};
+pub use memory_store::{MemoryHit, MemoryRecord, MemoryStore};
 pub use message::{
     AssistantMessage, Content, CustomMessage, Message, StopReason, ToolCall, ToolResultMessage, Usage,
 };
