@@ -1,5 +1,11 @@
 //! `capstan` in a terminal: what a person sees, and what their keys do.
 
+mod commands;
+mod elsewhere;
+mod keys;
+mod shell;
+mod tree;
+
 use anyhow::{Context, Result};
 use capstan_provider::Answer;
 use capstan_provider::scripted::server::ScriptedServer;

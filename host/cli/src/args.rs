@@ -1,11 +1,14 @@
 //! The command line.
 
 mod authors;
+mod session;
 mod sessions;
 
 pub(crate) use authors::{ExtensionKind, Language, NewOptions, RunOptions, TestOptions};
 use capstan_policy::PermissionMode;
+use capstan_ports::ThinkingLevel;
 use clap::{Parser, Subcommand, ValueEnum};
+pub(crate) use session::SessionFlags;
 pub(crate) use sessions::{ExportFormat, ExportOptions, SessionCommand, ShowOptions};
 use std::path::PathBuf;
 
@@ -24,13 +27,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Mode::Text)]
     pub(crate) mode: Mode,
 
-    /// Go on with the last session of this directory
-    #[arg(short = 'c', long = "continue", conflicts_with = "no_session")]
-    pub(crate) resume: bool,
-
-    /// Keep nothing of this session
-    #[arg(long)]
-    pub(crate) no_session: bool,
+    #[command(flatten)]
+    pub(crate) session: SessionFlags,
 
     #[command(flatten)]
     pub(crate) setup: Setup,
@@ -54,9 +52,25 @@ impl Args {
 /// How a session is put together.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Setup {
-    /// `model` or `provider/model`
-    #[arg(long, env = "CAPSTAN_MODEL")]
+    /// `model` or `provider/model`; else that of the session that goes on, CAPSTAN_MODEL, or the configuration's
+    #[arg(long)]
     pub(crate) model: Option<String>,
+
+    /// The provider of --model; the model's name is then taken as it is, also with a slash in it
+    #[arg(long, value_name = "NAME", requires = "model")]
+    pub(crate) provider: Option<String>,
+
+    /// How much the model thinks before it answers: off, minimal, low, medium, high or xhigh
+    #[arg(long, value_name = "LEVEL", value_parser = session::thinking)]
+    pub(crate) thinking: Option<ThinkingLevel>,
+
+    /// Only these built-in tools: read, bash, edit, write, grep, find, ls; without the flag it is the first four
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = session::TOOL_NAMES, conflicts_with = "no_tools")]
+    pub(crate) tools: Option<Vec<String>>,
+
+    /// No built-in tools; those of extensions stay
+    #[arg(long)]
+    pub(crate) no_tools: bool,
 
     /// What built-in tools may do: read-only, ask, workspace or all
     #[arg(long, value_name = "MODE")]

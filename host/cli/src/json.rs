@@ -2,8 +2,8 @@
 
 use crate::args::Args;
 use crate::explain::Explanations;
-use crate::home::Home;
 use crate::output::Output;
+use crate::start::Start;
 use crate::{compose, events, print};
 use anyhow::Result;
 use std::process::ExitCode;
@@ -15,8 +15,8 @@ const READER_MAY_TAKE: Duration = Duration::from_secs(60);
 /// Runs the prompt; the first line is that of the session's file, the others are its events.
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let prompt = print::prompt(&args)?;
-    let home = Home::find()?;
-    let composed = compose::session(&home, &args.setup, print::plan(&args)).await?;
+    let Start { home, which } = Start::of(&args.session)?;
+    let composed = compose::session(&home, &args.setup, print::plan(which)).await?;
     let prompt = composed.live.commands().current().expand(prompt)?;
     let output = Output::stdout()?;
     output.line(&composed.header).await;

@@ -11,6 +11,7 @@
 
 mod approve;
 mod args;
+mod builtin;
 mod cache;
 mod catalog;
 mod commands;
@@ -45,6 +46,7 @@ mod screen;
 mod secrets;
 mod session_command;
 mod sessions;
+mod start;
 mod templates;
 mod usage;
 mod watch;

@@ -10,6 +10,7 @@ fn home(root: &Path) -> Home {
         cache: folder("e"),
         workspace: folder("w"),
         user: None,
+        session_folder: None,
     };
     std::fs::create_dir_all(home.project().join(PROMPTS)).unwrap();
     home

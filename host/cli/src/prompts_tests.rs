@@ -18,6 +18,7 @@ fn fixture() -> Fixture {
         cache: folder("e"),
         workspace: folder("w"),
         user: None,
+        session_folder: None,
     };
     for folder in [home.config.join(PROMPTS), home.project().join(PROMPTS)] {
         std::fs::create_dir_all(folder).unwrap();

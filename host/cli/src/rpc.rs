@@ -19,10 +19,10 @@ mod talk;
 use crate::args::Args;
 use crate::compose::{self, Composed, Plan};
 use crate::explain::Explanations;
-use crate::home::Home;
 use crate::loader::{Loader, Say};
 use crate::output::Output;
 use crate::print::Stop;
+use crate::start::Start;
 use crate::watch::Follower;
 use crate::{events, print, screen, usage};
 use answer::Response;
@@ -47,11 +47,11 @@ const CLIENT_MAY_TAKE: Duration = Duration::from_secs(10);
 
 /// Serves the client on stdin and stdout to its end.
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
-    let home = Home::find()?;
+    let Start { home, which } = Start::of(&args.session)?;
     let output = Output::stdout()?;
     let questions = Arc::new(Questions::new(output.clone()));
     let plan = Plan {
-        which: print::which(&args),
+        which,
         default_mode: PermissionMode::ReadOnly,
         person: Some(questions.clone()),
         // All extensions are there before the first command is taken up: a gate that is not there yet would be an open one.

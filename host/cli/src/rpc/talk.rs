@@ -54,7 +54,7 @@ impl Desk {
             }
             Input::Message(text) => text,
             // A program's text is no slip of the finger: it goes to the model as it is.
-            Input::Help | Input::Unknown(_) => text.as_str().into(),
+            Input::BuiltIn(..) | Input::Unknown(_) => text.as_str().into(),
         };
         let Some(message) = command::message(&text, images) else {
             return answer.failed(&anyhow!(EMPTY)).await;
@@ -100,7 +100,7 @@ impl Desk {
             }
             Input::Refused(error) => return Err(error),
             Input::Message(text) => text.into_owned(),
-            Input::Help | Input::Unknown(_) => text.to_owned(),
+            Input::BuiltIn(..) | Input::Unknown(_) => text.to_owned(),
         };
         command::message(&text, images).context(EMPTY)
     }
