@@ -43,7 +43,7 @@ use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
 /// How long the end waits for a client that has not read everything yet.
-const CLIENT_MAY_TAKE: Duration = Duration::from_secs(10);
+const CLIENT_MAY_TAKE: Duration = Duration::from_secs(5);
 
 /// Serves the client on stdin and stdout to its end.
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
@@ -139,6 +139,8 @@ async fn serve(desk: &Arc<Desk>, output: &Output) -> Result<ExitCode> {
     desk.tasks.close();
     tokio::select! {
         () = desk.tasks.wait() => {}
+        // A run that waits for its client to read does not end by itself. The session mends at its next start.
+        () = tokio::time::sleep(CLIENT_MAY_TAKE) => {}
         // Whoever says it twice does not want to wait.
         again = stop() => drop(again?),
     }
