@@ -22,6 +22,20 @@ use std::time::{Duration, Instant};
 const PROMPT: &str = "> ";
 const QUESTION: &str = "[N]o: ";
 
+/// Types a line, waits for what it leads to and for the next prompt, and answers what was shown.
+async fn say(terminal: &mut Terminal, line: &str, expected: &str) -> Result<String> {
+    terminal.type_line(line)?;
+    let shown = terminal.wait_for(expected).await?;
+    Ok(shown + &terminal.wait_for(PROMPT).await?)
+}
+
+/// Ends the session as a person does at the prompt.
+async fn leave(mut terminal: Terminal) -> Result<()> {
+    terminal.press(Key::End)?;
+    assert_eq!(terminal.end().await?.0, 0);
+    Ok(())
+}
+
 // 001-139
 #[tokio::test]
 async fn text_is_streamed_as_it_comes_and_the_end_key_leaves_with_0() -> Result<()> {

@@ -9,7 +9,7 @@ pub(crate) use authors::{ExtensionKind, Language, NewOptions, RunOptions, TestOp
 use capstan_policy::PermissionMode;
 use capstan_ports::ThinkingLevel;
 use clap::{Parser, Subcommand, ValueEnum};
-pub(crate) use plan::PlanOptions;
+pub(crate) use plan::{PlanMode, PlanOptions};
 pub(crate) use session::SessionFlags;
 pub(crate) use sessions::{ExportFormat, ExportOptions, SessionCommand, ShowOptions};
 use std::path::PathBuf;
@@ -24,7 +24,8 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "PROMPT", allow_hyphen_values = true)]
     pub(crate) print: Option<String>,
 
-    /// What goes to stdout with --print: the answer's text, or every event as one JSON line
+    /// What goes to stdout: the answer's text, with --print every event as one JSON line, or what another program needs
+    /// that drives this one by lines of JSON on stdin
     #[arg(long, value_enum, default_value_t = Mode::Text)]
     pub(crate) mode: Mode,
 
@@ -113,6 +114,8 @@ pub(crate) enum Mode {
     Text,
     /// Events.
     Json,
+    /// Answers and events, for a program that sends commands on stdin.
+    Rpc,
 }
 
 /// What to do instead of a session.

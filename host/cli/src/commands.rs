@@ -70,6 +70,11 @@ impl Commands {
         res
     }
 
+    /// Those in force, by name.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &dyn CommandPort> {
+        self.by_name.values().map(|command| &**command)
+    }
+
     /// The same with templates. A command stands before a template of its name.
     pub(crate) fn with_templates(mut self, templates: Arc<Templates>) -> Self {
         for Template { name, .. } in templates.list() {

@@ -45,7 +45,7 @@ pub(crate) struct Composed {
     pub(crate) sessions: Sessions,
     /// What else could answer.
     pub(crate) models: Arc<dyn ModelCatalog>,
-    /// Runs what the user types after `!`, as the `bash` tool runs what the model writes.
+    /// Runs what the user types after `!`, or an rpc client sends, as the `bash` tool runs what the model writes.
     pub(crate) shell: Arc<dyn CommandRuntime>,
     /// What is needed to look at the extensions again.
     pub(crate) loader: Loader,

@@ -53,6 +53,20 @@ impl Home {
         })
     }
 
+    /// All of it below one folder, for tests.
+    #[cfg(test)]
+    pub(crate) fn below(root: &Path) -> Self {
+        let folder = |name: &str| root.join(name);
+        Self {
+            config: folder("c"),
+            data: folder("d"),
+            cache: folder("e"),
+            workspace: folder("w"),
+            user: None,
+            session_folder: None,
+        }
+    }
+
     pub(crate) fn config_file(&self) -> PathBuf {
         self.config.join("config.toml")
     }

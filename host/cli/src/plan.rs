@@ -8,7 +8,7 @@ mod parsers;
 mod record;
 mod view;
 
-use crate::args::{Mode, PlanOptions};
+use crate::args::{PlanMode, PlanOptions};
 use crate::compose::{self, Composed};
 use crate::explain::Explanations;
 use crate::loader::Loader;
@@ -43,8 +43,8 @@ pub(crate) async fn run(options: PlanOptions) -> Result<ExitCode> {
     let Start { home, which } = Start::of(&options.session)?;
     // Lines of JSON are for programs, so nobody is asked between them.
     let terminal = match options.mode {
-        Mode::Text => Some(Arc::new(Terminal::open(&home)?)).filter(|terminal| terminal.is_interactive()),
-        Mode::Json => None,
+        PlanMode::Text => Some(Arc::new(Terminal::open(&home)?)).filter(|terminal| terminal.is_interactive()),
+        PlanMode::Json => None,
     };
     if terminal.is_none() && !options.yes && !options.dry_run {
         screen::note(
@@ -58,15 +58,19 @@ pub(crate) async fn run(options: PlanOptions) -> Result<ExitCode> {
     let plan = compose::Plan { which, default_mode, person, loader: Loader::default() };
     let composed = compose::session(&home, &options.setup, plan).await?;
     let explanations = Explanations::of(&home, &composed);
-    let code = Command { options: &options, composed: &composed, terminal }.run().await;
+    let view = View::begin(&composed, options.mode).await?;
+    let command = Command { options: &options, composed: &composed, view: &view, terminal };
+    let code = command.run().await;
     explanations.keep();
     composed.finish(&home).await;
+    view.flush().await;
     code
 }
 
 struct Command<'a> {
     options: &'a PlanOptions,
     composed: &'a Composed,
+    view: &'a View,
     /// Who can be asked.
     terminal: Option<Arc<Terminal>>,
 }
@@ -89,7 +93,7 @@ impl Command<'_> {
                 return Ok(ExitCode::from(USAGE));
             }
         };
-        let view = View::begin(self.composed, self.options.mode)?;
+        let view = self.view;
         let session = &self.composed.session;
         let stop = CancellationToken::new();
         let mut task = TaskAgent::new(session.clone(), parser).with_cancel(stop.clone());
@@ -105,8 +109,8 @@ impl Command<'_> {
                 };
                 match made.value {
                     Some(Ok(plan)) if made.stopped.is_none() => plan,
-                    Some(Err(error)) if made.stopped.is_none() => return self.no_plan(&view, error),
-                    Some(_) | None => return Ok(self.stopped(&view, None, made.stopped)),
+                    Some(Err(error)) if made.stopped.is_none() => return self.no_plan(view, error).await,
+                    Some(_) | None => return Ok(self.stopped(view, None, made.stopped).await),
                 }
             }
             None => match record::last(session)? {
@@ -128,25 +132,25 @@ impl Command<'_> {
         if is_new || is_retry {
             record::begun(session, &plan).await?;
         }
-        view.plan(&plan, self.options.dry_run)?;
+        view.plan(&plan, self.options.dry_run).await?;
         if plan.outcome() == PlanOutcome::Completed {
             screen::note("capstan: nothing is left to do of this plan");
-            view.end(&plan, "completed");
+            view.end(&plan, "completed").await;
             return Ok(ExitCode::SUCCESS);
         }
         if self.options.dry_run {
             self.how_to_go_on("the plan was not carried out");
-            view.end(&plan, "not-run");
+            view.end(&plan, "not-run").await;
             return Ok(ExitCode::SUCCESS);
         }
         match self.agreed().await? {
             Agreed::Yes => {}
             Agreed::No => {
                 self.how_to_go_on("the plan was not carried out");
-                view.end(&plan, "not-run");
+                view.end(&plan, "not-run").await;
                 return Ok(ExitCode::FAILURE);
             }
-            Agreed::Stopped(stop) => return Ok(self.stopped(&view, Some(&plan), Some(stop))),
+            Agreed::Stopped(stop) => return Ok(self.stopped(view, Some(&plan), Some(stop)).await),
         }
         let keeper = Keeper { session: session.clone(), view: view.clone() };
         let mut task = task.with_observer(keeper);
@@ -155,25 +159,25 @@ impl Command<'_> {
         match (ended.value, ended.stopped) {
             // Whoever stopped it came too late.
             (Some(Ok(PlanOutcome::Completed)), _) => {
-                view.end(&plan, "completed");
+                view.end(&plan, "completed").await;
                 Ok(ExitCode::SUCCESS)
             }
-            (_, Some(stop)) => Ok(self.stopped(&view, Some(&plan), Some(stop))),
+            (_, Some(stop)) => Ok(self.stopped(view, Some(&plan), Some(stop)).await),
             (Some(Ok(PlanOutcome::Failed { .. } | PlanOutcome::Unfinished)) | None, None) => {
                 self.how_to_go_on("the plan failed");
-                view.end(&plan, "failed");
+                view.end(&plan, "failed").await;
                 Ok(ExitCode::FAILURE)
             }
             (Some(Err(error)), None) => {
-                view.end(&plan, "failed");
+                view.end(&plan, "failed").await;
                 Err(anyhow::Error::new(error).context("the plan was ended"))
             }
         }
     }
 
-    fn no_plan(&self, view: &View, error: AgentError) -> Result<ExitCode> {
+    async fn no_plan(&self, view: &View, error: AgentError) -> Result<ExitCode> {
         let wrote_none = matches!(error, AgentError::PlanParse(_));
-        view.no_plan(&error);
+        view.no_plan(&error).await;
         screen::complain(&anyhow::Error::new(error));
         if wrote_none && self.composed.sessions.path().is_some() {
             screen::note("capstan: what the model wrote is in the session: capstan session show");
@@ -181,11 +185,11 @@ impl Command<'_> {
         Ok(ExitCode::FAILURE)
     }
 
-    fn stopped(&self, view: &View, plan: Option<&Plan>, stop: Option<Stop>) -> ExitCode {
+    async fn stopped(&self, view: &View, plan: Option<&Plan>, stop: Option<Stop>) -> ExitCode {
         match plan {
             Some(plan) => {
                 self.how_to_go_on("stopped");
-                view.end(plan, "stopped");
+                view.end(plan, "stopped").await;
             }
             None => screen::note("capstan: stopped before there was a plan"),
         }
@@ -280,7 +284,7 @@ struct Keeper {
 impl PlanObserver for Keeper {
     async fn step_changed(&mut self, plan: &Plan, step: &Step) -> Result<(), AgentError> {
         record::changed(&self.session, plan, step).await?;
-        self.view.step(plan, step);
+        self.view.step(plan, step).await;
         Ok(())
     }
 }

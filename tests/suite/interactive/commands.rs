@@ -1,13 +1,13 @@
 //! Slash commands about the session that is there.
 
-use super::PROMPT;
+use super::{PROMPT, leave, say};
 use anyhow::{Context, Result};
 use capstan_provider::Answer;
 use capstan_provider::scripted::server::ScriptedServer;
 use capstan_tests::guest::{Guest, Request};
 use capstan_tests::product;
 use capstan_tests::product::Product;
-use capstan_tests::terminal::{Key, Terminal};
+use capstan_tests::terminal::Terminal;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -22,20 +22,6 @@ async fn at_the_prompt(arguments: &[&str]) -> Result<(ScriptedServer, Product, T
     let mut terminal = Terminal::start(&product, arguments)?;
     terminal.wait_for(PROMPT).await?;
     Ok((server, product, terminal))
-}
-
-/// Types a command, waits for what it says and for the next prompt, and answers what was shown.
-async fn say(terminal: &mut Terminal, line: &str, expected: &str) -> Result<String> {
-    terminal.type_line(line)?;
-    let shown = terminal.wait_for(expected).await?;
-    Ok(shown + &terminal.wait_for(PROMPT).await?)
-}
-
-async fn leave(terminal: Terminal) -> Result<()> {
-    let mut terminal = terminal;
-    terminal.press(Key::End)?;
-    assert_eq!(terminal.end().await?.0, 0);
-    Ok(())
 }
 
 fn of_type<'a>(lines: &'a [Value], kind: &str) -> Vec<&'a Value> {

@@ -1,13 +1,13 @@
 //! Going on with other sessions, from the start and from within one.
 
-use super::PROMPT;
+use super::{PROMPT, leave, say};
 use anyhow::{Context, Result};
 use capstan_provider::Answer;
 use capstan_provider::scripted::server::ScriptedServer;
 use capstan_tests::conversation::Conversation;
 use capstan_tests::product;
 use capstan_tests::product::Product;
-use capstan_tests::terminal::{Key, Terminal};
+use capstan_tests::terminal::Terminal;
 use std::sync::Arc;
 
 /// What the list of sessions asks.
@@ -17,19 +17,6 @@ async fn obliging() -> Result<(ScriptedServer, Product)> {
     let server = ScriptedServer::start(Arc::new(|_, _| Answer::text("fine"))).await?;
     let product = product!()?.with_openai(&server.base_url());
     Ok((server, product))
-}
-
-/// Types a line, waits for what it leads to and for the next prompt.
-async fn say(terminal: &mut Terminal, line: &str, expected: &str) -> Result<String> {
-    terminal.type_line(line)?;
-    let shown = terminal.wait_for(expected).await?;
-    Ok(shown + &terminal.wait_for(PROMPT).await?)
-}
-
-async fn leave(mut terminal: Terminal) -> Result<()> {
-    terminal.press(Key::End)?;
-    assert_eq!(terminal.end().await?.0, 0);
-    Ok(())
 }
 
 /// What the user said in the last request.

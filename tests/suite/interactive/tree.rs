@@ -1,6 +1,6 @@
 //! Moving within a session, and summaries in the place of what was said.
 
-use super::PROMPT;
+use super::{PROMPT, leave, say};
 use anyhow::{Context, Result};
 use capstan_provider::Answer;
 use capstan_provider::scripted::server::{RecordedRequest, ScriptedServer};
@@ -24,19 +24,6 @@ async fn summarizing() -> Result<ScriptedServer> {
         Answer::text(if is_summary { SUMMARY } else { "fine" })
     };
     Ok(ScriptedServer::start(Arc::new(answer)).await?)
-}
-
-/// Types a line, waits for what it leads to and for the next prompt.
-async fn say(terminal: &mut Terminal, line: &str, expected: &str) -> Result<String> {
-    terminal.type_line(line)?;
-    let shown = terminal.wait_for(expected).await?;
-    Ok(shown + &terminal.wait_for(PROMPT).await?)
-}
-
-async fn leave(mut terminal: Terminal) -> Result<()> {
-    terminal.press(Key::End)?;
-    assert_eq!(terminal.end().await?.0, 0);
-    Ok(())
 }
 
 /// The id of the message of this role with this text.

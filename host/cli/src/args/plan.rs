@@ -1,6 +1,7 @@
 //! `capstan plan`
 
-use super::{Mode, SessionFlags, Setup};
+use super::{SessionFlags, Setup};
+use clap::ValueEnum;
 
 /// `capstan plan`
 #[derive(Debug, clap::Args)]
@@ -26,12 +27,21 @@ pub(crate) struct PlanOptions {
     pub(crate) yes: bool,
 
     /// What goes to stdout: the answers' text, or every event as one JSON line
-    #[arg(long, value_enum, default_value_t = Mode::Text)]
-    pub(crate) mode: Mode,
+    #[arg(long, value_enum, default_value_t = PlanMode::Text)]
+    pub(crate) mode: PlanMode,
 
     #[command(flatten)]
     pub(crate) session: SessionFlags,
 
     #[command(flatten)]
     pub(crate) setup: Setup,
+}
+
+/// What goes to stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlanMode {
+    /// The answers of the steps.
+    Text,
+    /// Events.
+    Json,
 }

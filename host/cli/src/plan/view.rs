@@ -2,15 +2,16 @@
 //!
 //! stdout has the answers, or the plan where it is only to be shown; marks are talk. Everything here was written by a model.
 
-use crate::args::Mode;
+use crate::args::PlanMode;
 use crate::compose::Composed;
-use crate::json;
+use crate::events;
+use crate::json::READER_MAY_TAKE;
+use crate::output::Output;
 use crate::repl::Progress;
 use crate::screen::{self, BAD, BOLD, DIM, GOOD, WARN, brief, visible};
 use anstyle::Style;
 use anyhow::Result;
 use async_trait::async_trait;
-use capstan_agent::AgentSession;
 use capstan_ports::event::{AgentEvent, EventSink};
 use capstan_runtime::{AgentError, Plan, PlanRecord, StatusRecord, Step, StepState, StepStatus};
 use serde_json::json;
@@ -25,7 +26,8 @@ const SHOWN: usize = 160;
 /// Where a plan is seen.
 #[derive(Clone)]
 pub(super) struct View {
-    mode: Mode,
+    /// Lines for a program, in the place of words for a person.
+    lines: Option<Output>,
     /// Answers are seen as they come.
     streams: bool,
     /// Set while a plan is made: what the model writes then is shown as the plan that it is.
@@ -34,21 +36,35 @@ pub(super) struct View {
 
 impl View {
     /// Shows what happens in the session from now on.
-    pub(super) fn begin(composed: &Composed, mode: Mode) -> Result<Self> {
-        let streams = mode == Mode::Text && std::io::stdout().is_terminal();
+    pub(super) async fn begin(composed: &Composed, mode: PlanMode) -> Result<Self> {
         let quiet = Arc::new(AtomicBool::new(false));
-        if mode == Mode::Json {
-            json::follow(composed)?;
+        let session = &composed.session;
+        let lines = match mode {
+            PlanMode::Json => Some(Output::stdout()?),
+            PlanMode::Text => None,
+        };
+        let streams = lines.is_none() && std::io::stdout().is_terminal();
+        if let Some(lines) = &lines {
+            lines.line(&composed.header).await;
+            events::write(session, composed.live.running(), lines);
         } else if streams {
-            watch(&composed.session, quiet.clone());
+            let watch = Watch { progress: Progress::default(), quiet: quiet.clone() };
+            session.agent().subscribe(Arc::new(watch));
         }
-        Ok(Self { mode, streams, quiet })
+        Ok(Self { lines, streams, quiet })
+    }
+
+    /// Waits until a program has read everything.
+    pub(super) async fn flush(&self) {
+        if let Some(lines) = &self.lines {
+            lines.flush(READER_MAY_TAKE).await;
+        }
     }
 
     /// The model is asked for a plan.
     pub(super) fn planning(&self) {
         self.quiet.store(true, Ordering::Relaxed);
-        if self.mode == Mode::Text {
+        if self.lines.is_none() {
             screen::note(&format!("{DIM}capstan: making a plan{DIM:#}"));
         }
     }
@@ -59,9 +75,9 @@ impl View {
     }
 
     /// The plan as it stands. Where it `is_result`, it goes to stdout.
-    pub(super) fn plan(&self, plan: &Plan, is_result: bool) -> Result<()> {
-        if self.mode == Mode::Json {
-            json::line(&json!({"type": "plan_created", "plan": PlanRecord::from(plan)}));
+    pub(super) async fn plan(&self, plan: &Plan, is_result: bool) -> Result<()> {
+        if let Some(lines) = &self.lines {
+            lines.line(&json!({"type": "plan_created", "plan": PlanRecord::from(plan)})).await;
             return Ok(());
         }
         let text = listed(plan);
@@ -74,9 +90,9 @@ impl View {
     }
 
     /// A step began or ended.
-    pub(super) fn step(&self, plan: &Plan, step: &Step) {
-        if self.mode == Mode::Json {
-            json::line(&event(plan, step));
+    pub(super) async fn step(&self, plan: &Plan, step: &Step) {
+        if let Some(lines) = &self.lines {
+            lines.line(&event(plan, step)).await;
             return;
         }
         let (mark, style) = mark(step.status().state());
@@ -101,22 +117,24 @@ impl View {
     }
 
     /// There is no plan.
-    pub(super) fn no_plan(&self, error: &AgentError) {
-        if self.mode == Mode::Json {
-            json::line(&json!({"type": "plan_end", "outcome": "no-plan", "error": error.to_string()}));
+    pub(super) async fn no_plan(&self, error: &AgentError) {
+        if let Some(lines) = &self.lines {
+            lines.line(&json!({"type": "plan_end", "outcome": "no-plan", "error": error.to_string()})).await;
         }
     }
 
     /// The plan is over in this process: `completed`, `failed`, `stopped` or `not-run`.
-    pub(super) fn end(&self, plan: &Plan, outcome: &str) {
+    pub(super) async fn end(&self, plan: &Plan, outcome: &str) {
         let is_done = |step: &&Step| step.status().state() == StepState::Completed;
         let (completed, steps) = (plan.steps().iter().filter(is_done).count(), plan.steps().len());
-        match self.mode {
-            Mode::Json => json::line(&json!({
-                "type": "plan_end", "plan": plan.id(), "outcome": outcome, "completed": completed, "steps": steps,
-            })),
-            Mode::Text => screen::note(&format!("capstan: {completed} of {steps} steps are done")),
-        }
+        let Some(lines) = &self.lines else {
+            screen::note(&format!("capstan: {completed} of {steps} steps are done"));
+            return;
+        };
+        let end = json!({
+            "type": "plan_end", "plan": plan.id(), "outcome": outcome, "completed": completed, "steps": steps,
+        });
+        lines.line(&end).await;
     }
 }
 
@@ -160,10 +178,6 @@ fn listed(plan: &Plan) -> String {
         let _infallible = write!(text, "\n{style}{mark}{style:#} {:>4}. {described}", step.index() + 1);
     }
     text
-}
-
-fn watch(session: &AgentSession, quiet: Arc<AtomicBool>) {
-    session.agent().subscribe(Arc::new(Watch { progress: Progress::default(), quiet }));
 }
 
 /// The conversation on the screen; while a plan is made only the tools.
