@@ -27,7 +27,7 @@ async fn roles(place: &Place, granted: Granted) -> Result<Extension> {
 }
 
 /// The same in the product, with everything allowed that it asks for.
-async fn install_roles(product: &Product) -> Result<()> {
+pub(crate) async fn install_roles(product: &Product) -> Result<()> {
     std::fs::create_dir_all(product.workspace().join("notes"))?;
     product.install_bytes("roles.wasm", &std::fs::read(built_guest("roles")?)?)?;
     product.run(&["ext", "allow", "roles", "--yes"]).await?.with_code(0);
@@ -35,7 +35,7 @@ async fn install_roles(product: &Product) -> Result<()> {
 }
 
 /// Ways to go wrong: each with what is said of it, and a guest that does so with the body made for it.
-fn bad_guests(make: impl Fn(Guest, &str) -> Guest) -> [(&'static str, Guest); 4] {
+pub(crate) fn bad_guests(make: impl Fn(Guest, &str) -> Guest) -> [(&'static str, Guest); 4] {
     // A result has two cases, so there is no ninth.
     let (guest, garbage) = Guest::new("garbage").answer(9, "");
     [
