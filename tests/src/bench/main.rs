@@ -10,6 +10,7 @@ mod figure;
 mod hook_call;
 mod load;
 mod loop_overhead;
+mod memory;
 mod sandbox;
 mod session;
 mod session_list;
@@ -41,7 +42,7 @@ struct Args {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
-    /// Only figures whose name, or whose group's name (client, hook_call, load, swap, loop_overhead, session), contains this
+    /// Only figures whose name, or whose group's name (client, hook_call, load, swap, loop_overhead, session, memory), contains this
     #[arg(long, value_name = "NAME", default_value = "")]
     only: String,
 }
@@ -73,6 +74,7 @@ fn main() -> Result<()> {
     loop_overhead::measure(&mut figures)?;
     session::measure(&mut figures)?;
     session_list::measure(&mut figures)?;
+    memory::measure(&mut figures)?;
     anyhow::ensure!(!figures.is_empty(), "no figure's name contains `{}`", args.only);
     figures.merge_into(&args.out)?;
     println!("{}", figures.table());
