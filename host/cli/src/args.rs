@@ -1,11 +1,13 @@
 //! The command line.
 
 mod authors;
+mod memory;
 mod sessions;
 
 pub(crate) use authors::{ExtensionKind, Language, NewOptions, RunOptions, TestOptions};
 use capstan_policy::PermissionMode;
 use clap::{Parser, Subcommand, ValueEnum};
+pub(crate) use memory::MemoryCommand;
 pub(crate) use sessions::{ExportFormat, ExportOptions, SessionCommand, ShowOptions};
 use std::path::PathBuf;
 
@@ -114,6 +116,9 @@ pub(crate) enum Command {
     /// Sessions that were kept: what there is, what was said, copies for reading elsewhere
     #[command(subcommand)]
     Session(SessionCommand),
+    /// What you keep for the agent to find, in every session and every folder
+    #[command(subcommand)]
+    Memory(MemoryCommand),
     /// Check the installation and say what is wrong
     Doctor,
     /// Run the whole machine once on a scripted model: no account, no key

@@ -98,6 +98,11 @@ impl Home {
         self.data.join("storage")
     }
 
+    /// What the user keeps for the agent.
+    pub(crate) fn memory_file(&self) -> PathBuf {
+        self.data.join("memory.sqlite")
+    }
+
     pub(crate) fn sessions(&self) -> PathBuf {
         self.data.join("sessions")
     }
