@@ -112,6 +112,13 @@ impl RetrieveTool {
         };
         Self { definition, memory }
     }
+
+    /// The same with other words for the model on what is searched.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.definition.description = description.into();
+        self
+    }
 }
 
 #[async_trait]

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod authors;
+mod memory;
 mod plan;
 mod session;
 mod sessions;
@@ -9,6 +10,7 @@ pub(crate) use authors::{ExtensionKind, Language, NewOptions, RunOptions, TestOp
 use capstan_policy::PermissionMode;
 use capstan_ports::ThinkingLevel;
 use clap::{Parser, Subcommand, ValueEnum};
+pub(crate) use memory::MemoryCommand;
 pub(crate) use plan::{PlanMode, PlanOptions};
 pub(crate) use session::SessionFlags;
 pub(crate) use sessions::{ExportFormat, ExportOptions, SessionCommand, ShowOptions};
@@ -135,6 +137,9 @@ pub(crate) enum Command {
     Session(SessionCommand),
     /// Make a plan for a goal, show it, and carry it out step by step
     Plan(Box<PlanOptions>),
+    /// What you keep for the agent to find, in every session and every folder
+    #[command(subcommand)]
+    Memory(MemoryCommand),
     /// Check the installation and say what is wrong
     Doctor,
     /// Run the whole machine once on a scripted model: no account, no key

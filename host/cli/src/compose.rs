@@ -10,7 +10,7 @@ use crate::model::ConfiguredModels;
 use crate::permit::{Permits, Person};
 use crate::prompts::Prompts;
 use crate::sessions::{self, Kept, Sessions, Which};
-use crate::{model, print, roster, screen, secrets, usage};
+use crate::{model, print, roles, roster, screen, secrets, usage};
 use anyhow::{Context, Result};
 use capstan_agent::trace::HookTrace;
 use capstan_agent::{AgentLoopConfig, AgentSession, Observers, RetryEvent, SessionFacts};
@@ -152,6 +152,10 @@ pub(crate) async fn assemble(
     let prompts = prompts(home, setup, grants)?;
     let (prompt_home, told) = (home.clone(), prompts.clone());
     let has_extensions = !setup.no_extensions;
+    let own_memory = roles::own_memory(home).await.unwrap_or_else(|error| {
+        warn(&format!("{error}. This session goes on without what you keep with capstan memory"));
+        None
+    });
     let live = Arc::new(Live::new(LiveParts {
         session: opened.session.clone(),
         builtin,
@@ -161,6 +165,7 @@ pub(crate) async fn assemble(
         observers,
         trace: trace.clone(),
         templates: prompts.templates.clone(),
+        own_memory,
         prompt: Box::new(move |tools| told.system(&prompt_home, tools)),
     }));
     let notices = live.apply(&catalog, config, &[])?;

@@ -35,7 +35,7 @@ struct File {
     compressor: Option<String>,
     /// When conversations are compacted and how much of them stays.
     compaction: Compaction,
-    /// Which extension is the memory, where several could: its id.
+    /// Which extension is the memory, where several could: its id. `none`: no memory at all.
     memory: Option<String>,
     /// Who reads plans: one name, or several that are asked in turn.
     plan_parser: Option<Names>,

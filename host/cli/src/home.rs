@@ -116,6 +116,11 @@ impl Home {
         self.data.join("storage")
     }
 
+    /// What the user keeps for the agent.
+    pub(crate) fn memory_file(&self) -> PathBuf {
+        self.data.join("memory.sqlite")
+    }
+
     /// Where sessions are kept.
     pub(crate) fn sessions(&self) -> PathBuf {
         self.session_folder.clone().unwrap_or_else(|| self.data.join("sessions"))

@@ -47,6 +47,8 @@ pub(crate) struct LiveParts {
     /// Prompts that are called like commands.
     pub(crate) templates: Arc<Templates>,
     pub(crate) prompt: PromptOf,
+    /// The tool that searches the user's own memory, if there is something in it.
+    pub(crate) own_memory: Option<Arc<dyn Tool>>,
 }
 
 /// The extensions in force at the moment.
@@ -162,6 +164,9 @@ impl Live {
         if let Some((owner, memory)) = &roles.memory {
             let taken: Vec<_> = tools.iter().map(|tool| tool.definition().clone()).collect();
             all.extend(roles::memory_tools(owner, memory, &taken));
+        } else if let Some(own) = self.parts.own_memory.as_ref().filter(|_| roles.own_memory) {
+            let taken: Vec<_> = tools.iter().map(|tool| tool.definition().clone()).collect();
+            all.extend(roles::is_free(&own.definition().name, &taken).then(|| own.clone()));
         }
         self.parts.tools.replace_all(all)?;
         *lock(&self.tools) = tools;

@@ -3,12 +3,15 @@
 //! One that is granted and alone is in force. Of several none is, until the user names one: load order never decides.
 
 use crate::config::Config;
+use crate::home::Home;
 use capstan_agent::recall::RetrieveTool;
 use capstan_agent::remember::{ForgetTool, RememberTool};
 use capstan_engine::Extension;
 use capstan_policy::name::skeleton;
 use capstan_ports::extension::Power;
 use capstan_ports::{CompressorPort, MemoryPort, SessionId, Tool, ToolDefinition};
+use capstan_runtime::MemoryRetriever;
+use capstan_storage::{MemoryFileError, REMEMBERED, SqliteMemory};
 use std::sync::Arc;
 
 /// The parts as they are played.
@@ -16,6 +19,8 @@ pub(crate) struct Roles {
     pub(crate) compressor: Option<Arc<dyn CompressorPort>>,
     /// The memory and whose it is.
     pub(crate) memory: Option<(String, Arc<dyn MemoryPort>)>,
+    /// Whether the user's own memory is searched: no extension is the memory, and none was meant to be.
+    pub(crate) own_memory: bool,
     /// What the user should know about parts that nobody plays.
     pub(crate) notices: Vec<String>,
 }
@@ -54,12 +59,37 @@ pub(crate) fn choose(active: &[Extension], wanted: &Wanted, session: &SessionId)
         })
     };
     let compressor = the_one(&COMPRESSOR, names(&compressors), wanted.compressor.as_deref());
-    let memory = the_one(&MEMORY, names(&memories), wanted.memory.as_deref());
+    let wants_none = wanted.memory.as_deref() == Some(NO_MEMORY);
+    let memory = match wants_none {
+        true => None,
+        false => the_one(&MEMORY, names(&memories), wanted.memory.as_deref()),
+    };
     Roles {
+        own_memory: memories.is_empty() && wanted.memory.is_none(),
         compressor: compressor.map(|at| compressors[at].1.clone()),
         memory: memory.map(|at| memories[at].clone()),
         notices,
     }
+}
+
+/// The tool with which the model searches what the user keeps with `capstan memory`. It only finds: what is kept there the
+/// user keeps. `None` while nothing is; the model's first request stays as small as it was.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(crate) async fn own_memory(home: &Home) -> Result<Option<Arc<dyn Tool>>, MemoryFileError> {
+    let memory = SqliteMemory::read_only(home.memory_file());
+    if memory.count(REMEMBERED).await? == 0 {
+        return Ok(None);
+    }
+    let tool = RetrieveTool::new(Arc::new(MemoryRetriever::over(Arc::new(memory))));
+    Ok(Some(Arc::new(tool.with_description("Search the notes and documents that the user keeps for you."))))
+}
+
+/// Whether no tool has a name, or one that reads like it.
+pub(crate) fn is_free(name: &str, taken: &[ToolDefinition]) -> bool {
+    let wanted = skeleton(name);
+    taken.iter().all(|other| skeleton(&other.name) != wanted)
 }
 
 /// The tools with which the model uses a memory. A tool of an extension that has the name, or one that reads like it, stays.
@@ -73,16 +103,15 @@ pub(crate) fn memory_tools(
         Arc::new(RememberTool::new(memory.clone(), owner)),
         Arc::new(ForgetTool::new(memory.clone(), owner)),
     ];
-    let is_free = |tool: &Arc<dyn Tool>| {
-        let name = skeleton(&tool.definition().name);
-        taken.iter().all(|other| skeleton(&other.name) != name)
-    };
-    tools.into_iter().filter(is_free).collect()
+    tools.into_iter().filter(|tool| is_free(&tool.definition().name, taken)).collect()
 }
 
 fn names<T>(offers: &[(String, T)]) -> Vec<&str> {
     offers.iter().map(|(name, _)| name.as_str()).collect()
 }
+
+/// What the key `memory` says where nothing is to be remembered and the user's own memory not searched.
+const NO_MEMORY: &str = "none";
 
 /// A part that only one can play.
 struct Part {

@@ -81,7 +81,7 @@ fn every_error_of_the_loop_has_its_word_here() {
     let name = |error: LoopError| {
         let text = error.to_string();
         let error = AgentError::from(error);
-        let name = match &error {
+        match &error {
             AgentError::Llm(_) => "Llm",
             AgentError::Tool(_) => "Tool",
             AgentError::Memory(_) => "Memory",
@@ -96,8 +96,7 @@ fn every_error_of_the_loop_has_its_word_here() {
                 assert_eq!(*said, text);
                 "Other"
             }
-        };
-        name
+        }
     };
     let exists = SessionError::Exists { id: SessionId::new("s") };
     let boxed = || -> Box<dyn Error + Send + Sync> { "why".into() };

@@ -1,24 +1,22 @@
 //! Keys and values of extensions.
 
+use crate::file::{self, Layout, OpenError, PATIENCE};
 use async_trait::async_trait;
 use capstan_ports::extension::ExtensionId;
 use capstan_ports::storage::{StorageError, StoragePort};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use std::collections::HashMap;
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
-
-/// How long a change waits for another process to finish its own.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The name of the file in the owner's folder.
 const FILE: &str = "values.sqlite";
 
-/// The layout of the table; a newer one is not touched.
-const VERSION: i32 = 1;
+const LAYOUT: Layout = Layout {
+    tables: "CREATE TABLE value (key BLOB PRIMARY KEY, bytes BLOB NOT NULL) WITHOUT ROWID;",
+    version: 1,
+    synchronous: "NORMAL",
+};
 
 /// Storage in files below one folder.
 #[derive(Debug, Clone)]
@@ -35,9 +33,7 @@ enum Problem {
     #[error(transparent)]
     Database(#[from] rusqlite::Error),
     #[error(transparent)]
-    Io(#[from] io::Error),
-    #[error("it has layout {0}, this program knows layout {VERSION}")]
-    Newer(i32),
+    Open(#[from] OpenError),
     #[error("the worker was lost: {0}")]
     Lost(#[from] tokio::task::JoinError),
 }
@@ -92,41 +88,10 @@ impl KeyValueFiles {
     }
 
     fn open(&self, owner: &ExtensionId, path: &Path) -> Result<Shared, Problem> {
-        let connection = Arc::new(Mutex::new(connect(path)?));
+        let connection = Arc::new(Mutex::new(file::open(path, &LAYOUT, PATIENCE)?));
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(open.entry(owner.clone()).or_insert(connection).clone())
     }
-}
-
-fn connect(path: &Path) -> Result<Connection, Problem> {
-    if let Some(folder) = path.parent() {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    }
-    // SQLite would make the file with the usual rights; so it is made here, and SQLite's side files take over its rights.
-    match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Err(reason) if reason.kind() != io::ErrorKind::AlreadyExists => return Err(reason.into()),
-        Ok(_) | Err(_) => {}
-    }
-    let connection = Connection::open_with_flags(
-        path,
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW,
-    )?;
-    connection.busy_timeout(PATIENCE)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    connection.pragma_update(None, "synchronous", "NORMAL")?;
-    match connection.pragma_query_value(None, "user_version", |row| row.get(0))? {
-        0 => {
-            connection.execute_batch(
-                "BEGIN IMMEDIATE;
-                 CREATE TABLE IF NOT EXISTS value (key BLOB PRIMARY KEY, bytes BLOB NOT NULL) WITHOUT ROWID;
-                 PRAGMA user_version = 1;
-                 COMMIT;",
-            )?;
-        }
-        VERSION => {}
-        newer => return Err(Problem::Newer(newer)),
-    }
-    Ok(connection)
 }
 
 #[async_trait]

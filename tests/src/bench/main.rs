@@ -10,6 +10,7 @@ mod figure;
 mod hook_call;
 mod load;
 mod loop_overhead;
+mod memory;
 mod plan_step;
 mod sandbox;
 mod session;
@@ -42,7 +43,7 @@ struct Args {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
-    /// Only figures whose name, or whose group's name (client, hook_call, load, swap, loop_overhead, plan, session), contains this
+    /// Only figures whose name, or whose group's name (client, hook_call, load, swap, loop_overhead, plan, session, memory), contains this
     #[arg(long, value_name = "NAME", default_value = "")]
     only: String,
 }
@@ -75,6 +76,7 @@ fn main() -> Result<()> {
     plan_step::measure(&mut figures)?;
     session::measure(&mut figures)?;
     session_list::measure(&mut figures)?;
+    memory::measure(&mut figures)?;
     anyhow::ensure!(!figures.is_empty(), "no figure's name contains `{}`", args.only);
     figures.merge_into(&args.out)?;
     println!("{}", figures.table());
