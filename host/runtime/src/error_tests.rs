@@ -88,7 +88,7 @@ fn every_error_of_the_loop_has_its_word_here() {
             AgentError::PlanParse(_) => "PlanParse",
             AgentError::HookBlocked(reason) => {
                 assert_eq!(reason, "not now");
-                return "HookBlocked";
+                "HookBlocked"
             }
             AgentError::LimitExceeded(_) => "LimitExceeded",
             AgentError::Config(_) => "Config",

@@ -2,6 +2,44 @@
 //!
 //! A role says who the agent is, a bundle what it works with, a session what was said so far. Everything runs on the loop
 //! of `capstan-agent`: the same executor, hooks and repair of transcripts as the `capstan` command.
+//!
+//! ```
+//! use capstan_provider::{Answer, ScriptedModel};
+//! use capstan_runtime::{Agent, AgentBuilder, AgentError, AgentSession};
+//! use std::sync::Arc;
+//!
+//! struct Clerk;
+//!
+//! impl Agent for Clerk {
+//!     fn name(&self) -> &str {
+//!         "clerk"
+//!     }
+//!
+//!     fn system_prompt(&self) -> Option<&str> {
+//!         Some("You answer in one sentence.")
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), AgentError> {
+//! // A model that plays a script; any other `Model` goes here.
+//! let model = ScriptedModel::new([Answer::text("Good morning."), Answer::text("At nine.")]);
+//! let bundle = AgentBuilder::new()
+//!     .provider(Arc::new(model))
+//!     .tool_registry(Arc::default())
+//!     .hook_executor(Arc::default())
+//!     .build()?;
+//! let mut session = AgentSession::new("s1", Arc::new(Clerk), Arc::new(bundle));
+//! assert_eq!(session.submit_turn("Hello!").await?.text(), "Good morning.");
+//! assert_eq!(session.submit_turn("When do you open?").await?.text(), "At nine.");
+//! assert_eq!((session.turn_index(), session.cost_so_far().calls), (2, 2));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Reading order: [`role`], [`builder`] with [`bundle`] and [`config`], [`session`] with [`cost`] and [`session_stream`],
+//! [`error`]; then [`task`] and [`plan`], the memories ([`session_memory`], [`conversation`], [`knowledge`], [`retriever`],
+//! [`in_memory`]), and [`provider`] and [`prompt`].
 
 #![deny(missing_docs)]
 
