@@ -42,20 +42,10 @@ impl SessionMemoryPort for SessionFacts {
     }
 
     async fn set(&self, session: &SessionId, key: &str, value: &str) -> Result<(), MemoryError> {
-        if key.is_empty() || key.len() > MAX_KEY_BYTES {
-            let length = key.len();
-            return Err(refused(format!(
-                "a key must have 1 to {MAX_KEY_BYTES} bytes, this one has {length}"
-            )));
-        }
+        check_fact(key)?;
         self.with(session, |facts| {
-            let others = facts.iter().filter(|(other, _)| *other != key);
-            let taken: usize = others.map(|(key, value)| key.len() + value.len()).sum();
-            if taken + key.len() + value.len() > MAX_FACT_BYTES {
-                return Err(refused(format!(
-                    "the session's facts may take {MAX_FACT_BYTES} bytes, because every request holds them; remove some"
-                )));
-            }
+            let there = facts.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+            check_room(there, key, value)?;
             facts.insert(key.to_owned(), value.to_owned());
             Ok(())
         })
@@ -67,20 +57,53 @@ impl SessionMemoryPort for SessionFacts {
     }
 
     async fn snapshot(&self, session: &SessionId) -> Result<String, MemoryError> {
-        Ok(self.with(session, |facts| rendered(facts)))
+        Ok(self.with(session, |facts| snapshot_text(facts)))
     }
 }
 
-/// The block that the prompt shows. The order of the keys makes it the same for the same facts, whoever set them first.
-fn rendered(facts: &BTreeMap<String, String>) -> String {
+/// Whether a fact may have this key.
+///
+/// # Errors
+/// [`MemoryError::Store`] for one that is empty or has more than 256 bytes.
+pub fn check_fact(key: &str) -> Result<(), MemoryError> {
+    let length = key.len();
+    if key.is_empty() || length > MAX_KEY_BYTES {
+        return Err(refused(format!("a key must have 1 to {MAX_KEY_BYTES} bytes, this one has {length}")));
+    }
+    Ok(())
+}
+
+/// Whether a fact has room beside those that are there, in place of the one with its key.
+///
+/// # Errors
+/// [`MemoryError::Store`] when all together would take more than [`MAX_FACT_BYTES`].
+pub fn check_room<'a>(
+    there: impl Iterator<Item = (&'a str, &'a str)>,
+    key: &str,
+    value: &str,
+) -> Result<(), MemoryError> {
+    let others = there.filter(|(other, _)| *other != key);
+    let taken: usize = others.map(|(key, value)| key.len() + value.len()).sum();
+    if taken + key.len() + value.len() > MAX_FACT_BYTES {
+        return Err(refused(format!(
+            "the session's facts may take {MAX_FACT_BYTES} bytes, because every request holds them; remove some"
+        )));
+    }
+    Ok(())
+}
+
+/// The block that the prompt shows: empty for no facts, else a line `key: value` for each between `<session-context>` and
+/// `</session-context>`. The order of the keys makes it the same for the same facts, whoever set them first; no fact can close
+/// the block or begin a line.
+pub fn snapshot_text<K: AsRef<str>, V: AsRef<str>>(facts: &BTreeMap<K, V>) -> String {
     if facts.is_empty() {
         return String::new();
     }
     let mut text = String::from("<session-context>\n");
     for (key, value) in facts {
-        escape(&mut text, key);
+        escape(&mut text, key.as_ref());
         text.push_str(": ");
-        escape(&mut text, value);
+        escape(&mut text, value.as_ref());
         text.push('\n');
     }
     text.push_str("</session-context>");

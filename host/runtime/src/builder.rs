@@ -3,9 +3,10 @@
 use crate::bundle::RuntimeBundle;
 use crate::config::{AgentConfig, Clock, SystemClock};
 use crate::error::AgentError;
-use capstan_agent::{HookRegistry, RetrieveTool, ToolRegistry};
+use crate::retriever::MemoryRetriever;
+use capstan_agent::{HookRegistry, RetrieveTool, RetryPolicy, ToolRegistry};
 use capstan_ports::permission::AllowAll;
-use capstan_ports::{MemoryPort, MemoryStore, Model, NoPrices, PermissionPort, PriceTable, Tool};
+use capstan_ports::{MemoryStore, Model, NoPrices, PermissionPort, PriceTable, Tool};
 use std::sync::Arc;
 
 /// Collects the parts of a [`RuntimeBundle`]. Model, tools and hooks are needed; of a part that is set twice the last
@@ -17,12 +18,13 @@ pub struct AgentBuilder {
     tool_registry: Option<Arc<ToolRegistry>>,
     hook_executor: Option<Arc<HookRegistry>>,
     memory_store: Option<Arc<dyn MemoryStore>>,
-    retriever: Option<Arc<dyn MemoryPort>>,
+    retriever: Option<Arc<MemoryRetriever>>,
     session_memory_backend: Option<Arc<dyn MemoryStore>>,
     config: AgentConfig,
     permissions: Option<Arc<dyn PermissionPort>>,
     prices: Option<Arc<dyn PriceTable>>,
     clock: Option<Arc<dyn Clock>>,
+    retry: RetryPolicy,
 }
 
 impl AgentBuilder {
@@ -56,7 +58,7 @@ impl AgentBuilder {
     }
 
     /// What the model can search, through the tool `retrieve`.
-    pub fn retriever(mut self, retriever: Arc<dyn MemoryPort>) -> Self {
+    pub fn retriever(mut self, retriever: Arc<MemoryRetriever>) -> Self {
         self.retriever = Some(retriever);
         self
     }
@@ -92,6 +94,12 @@ impl AgentBuilder {
         self
     }
 
+    /// When and how often a failed model call is made again, in place of the default ways.
+    pub fn retry(mut self, retry: RetryPolicy) -> Self {
+        self.retry = retry;
+        self
+    }
+
     /// The bundle.
     ///
     /// # Errors
@@ -115,6 +123,7 @@ impl AgentBuilder {
             permissions: self.permissions.unwrap_or_else(|| Arc::new(AllowAll)),
             prices: self.prices.unwrap_or_else(|| Arc::new(NoPrices)),
             clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock::default())),
+            retry: self.retry,
         })
     }
 }
@@ -126,7 +135,7 @@ fn needed<T>(part: Option<T>, name: &str) -> Result<T, AgentError> {
 /// A copy with the tool added: other bundles over the same registry have not asked for it (X21).
 fn with_retrieve(
     tools: &ToolRegistry,
-    retriever: &Arc<dyn MemoryPort>,
+    retriever: &Arc<MemoryRetriever>,
 ) -> Result<Arc<ToolRegistry>, AgentError> {
     let retrieve: Arc<dyn Tool> = Arc::new(RetrieveTool::new(retriever.clone()));
     let all = tools.tools().into_iter().chain([retrieve]);

@@ -1,8 +1,9 @@
 //! What an agent works with.
 
 use crate::config::{AgentConfig, Clock};
-use capstan_agent::{HookRegistry, ToolRegistry};
-use capstan_ports::{MemoryPort, MemoryStore, Model, PermissionPort, PriceTable};
+use crate::retriever::MemoryRetriever;
+use capstan_agent::{HookRegistry, RetryPolicy, ToolRegistry};
+use capstan_ports::{MemoryStore, Model, PermissionPort, PriceTable};
 use std::sync::Arc;
 
 /// Everything that the turns of a session depend on, handed in and never looked up anywhere. Share it behind an `Arc`;
@@ -35,7 +36,7 @@ pub struct RuntimeBundle {
     /// For the program's own use, for example from a hook after a turn; no turn reads or writes it.
     pub memory_store: Option<Arc<dyn MemoryStore>>,
     /// What the tool `retrieve` searches.
-    pub retriever: Option<Arc<dyn MemoryPort>>,
+    pub retriever: Option<Arc<MemoryRetriever>>,
     /// Where sessions keep their facts; without one each session keeps its own in memory.
     pub session_memory_backend: Option<Arc<dyn MemoryStore>>,
     /// Bounds.
@@ -43,4 +44,5 @@ pub struct RuntimeBundle {
     pub(crate) permissions: Arc<dyn PermissionPort>,
     pub(crate) prices: Arc<dyn PriceTable>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) retry: RetryPolicy,
 }

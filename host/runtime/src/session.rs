@@ -3,8 +3,11 @@
 use crate::bundle::RuntimeBundle;
 use crate::cost::{CostTracker, Meter, Metered};
 use crate::error::AgentError;
+use crate::in_memory::InMemoryStore;
 use crate::role::Agent;
 use crate::session_history::History;
+use crate::session_memory::SessionMemory;
+use crate::session_stream::TurnStream;
 use crate::session_tools::expose;
 use capstan_agent::{AgentContext, AgentLoopConfig, CompactionSettings, ToolRegistry, run_agent_turn};
 use capstan_ports::event::NoEvents;
@@ -12,6 +15,7 @@ use capstan_ports::hook::HookContext;
 use capstan_ports::{
     AssistantMessage, EventSink, Message, Model, PlanStepStatus, SessionId, SessionLog, TurnContext,
 };
+use futures::FutureExt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -29,6 +33,7 @@ pub struct AgentSession {
     bundle: Arc<RuntimeBundle>,
     turn_index: u32,
     meter: Arc<Meter>,
+    session_memory: SessionMemory,
     history: History,
     /// What every turn begins with: the ports of the bundle.
     settings: AgentLoopConfig,
@@ -69,9 +74,25 @@ impl AgentSession {
         turn_index: u32,
     ) -> Self {
         let meter = Arc::new(Meter::default());
-        let settings = settings(&bundle, &meter, history.log());
+        let store = bundle.session_memory_backend.clone();
+        let store = store.unwrap_or_else(|| Arc::new(InMemoryStore::new()));
+        let session_memory = SessionMemory::of_session(store, &SessionId::new(&session_id));
+        let mut settings = settings(&bundle, &meter);
+        settings.session_memory = Some(session_memory.port());
+        settings.log = history.log();
         let began = bundle.clock.now();
-        Self { session_id, agent, bundle, turn_index, meter, history, settings, tools: Arc::default(), began }
+        Self {
+            session_id,
+            agent,
+            bundle,
+            turn_index,
+            meter,
+            session_memory,
+            history,
+            settings,
+            tools: Arc::default(),
+            began,
+        }
     }
 
     /// What it works with.
@@ -87,6 +108,12 @@ impl AgentSession {
     /// What all model calls cost so far, also those of turns that failed.
     pub fn cost_so_far(&self) -> CostTracker {
         self.meter.read()
+    }
+
+    /// Facts that contexts of this session tell each other. What is in it stands at the end of the system prompt of every
+    /// request; see [`SessionMemory::snapshot`].
+    pub fn session_memory(&self) -> &SessionMemory {
+        &self.session_memory
     }
 
     /// What was said, oldest first. After a compaction in memory, what it left.
@@ -134,6 +161,17 @@ impl AgentSession {
         cancel: &CancellationToken,
     ) -> Result<ChatResponse, AgentError> {
         self.turn(input.into(), events, cancel).await
+    }
+
+    /// As [`AgentSession::submit_turn_until`], as a stream of what happens. The turn runs while the stream is read; dropping it
+    /// ends the turn.
+    pub fn submit_turn_streaming(
+        &mut self,
+        input: impl Into<String>,
+        cancel: &CancellationToken,
+    ) -> TurnStream<'_> {
+        let (input, cancel) = (input.into(), cancel.clone());
+        TurnStream::new(|events| async move { self.turn(input, &events, &cancel).await }.boxed())
     }
 
     /// Tells hooks that a step of a plan changed its status; `step` counts from 0.
@@ -198,13 +236,13 @@ impl AgentSession {
     }
 }
 
-fn settings(bundle: &RuntimeBundle, meter: &Arc<Meter>, log: Option<Arc<dyn SessionLog>>) -> AgentLoopConfig {
+fn settings(bundle: &RuntimeBundle, meter: &Arc<Meter>) -> AgentLoopConfig {
     let (provider, prices) = (bundle.provider.clone(), bundle.prices.clone());
     let model: Arc<dyn Model> = Arc::new(Metered::new(provider, prices.clone(), meter.clone()));
     let mut settings = AgentLoopConfig::new(model);
-    settings.log = log;
     settings.prices = prices;
     settings.hooks = bundle.hook_executor.clone();
+    settings.retry = bundle.retry;
     settings.permissions = bundle.permissions.clone();
     settings.limits.max_tool_rounds = Some(bundle.config.max_tool_turns);
     let off = CompactionSettings { enabled: false, ..CompactionSettings::default() };
