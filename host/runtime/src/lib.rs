@@ -12,7 +12,11 @@ pub mod conversation;
 pub mod cost;
 pub mod error;
 pub mod in_memory;
+pub mod json_plan_parser;
 pub mod knowledge;
+pub mod plan;
+pub mod plan_fallback;
+pub mod plan_record;
 pub mod prompt;
 pub mod provider;
 pub mod retriever;
@@ -23,11 +27,6 @@ pub mod session_memory;
 pub mod session_memory_tool;
 pub mod session_stream;
 mod session_tools;
-
-pub mod json_plan_parser;
-pub mod plan;
-pub mod plan_fallback;
-pub mod plan_record;
 pub mod task;
 pub mod task_turns;
 
@@ -59,3 +58,7 @@ pub use task_turns::Turns;
 mod fakes;
 #[cfg(test)]
 mod scripted_tests;
+#[cfg(test)]
+mod shape_tests;
+#[cfg(test)]
+mod task_session_tests;

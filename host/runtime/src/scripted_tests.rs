@@ -20,6 +20,10 @@ impl Notes {
         self.0.lock().unwrap().push(line.into());
     }
 
+    pub(crate) fn has(&self, line: &str) -> bool {
+        self.0.lock().unwrap().iter().any(|noted| noted == line)
+    }
+
     pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
@@ -77,11 +81,20 @@ impl Tool for NotingTool {
     async fn execute(&self, call: &ToolCall, context: &ToolContext) -> Result<ToolOutcome, ToolError> {
         self.notes.add(format!("run {}", call.name));
         if call.arguments["hang"] == json!(true) {
+            let _ended = Ended(&self.notes, &call.name);
             context.cancel.cancelled().await;
-            self.notes.add(format!("cancelled {}", call.name));
             return Err(ToolError::Aborted);
         }
         Ok(ToolOutcome::text(call.arguments.to_string()))
+    }
+}
+
+/// Notes that a call is over, however it ended.
+struct Ended<'a>(&'a Notes, &'a str);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.add(format!("ended {}", self.1));
     }
 }
 
@@ -219,6 +232,16 @@ pub(crate) fn builder(model: &ScriptedModel, notes: &Arc<Notes>) -> AgentBuilder
 
 pub(crate) fn session(builder: AgentBuilder) -> AgentSession {
     AgentSession::new("s1", Role::named("clerk", "be kind"), Arc::new(builder.build().unwrap()))
+}
+
+/// Waits until something is so.
+pub(crate) async fn until(is_so: impl Fn() -> bool) {
+    let waiting = async {
+        while !is_so() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), waiting).await.unwrap();
 }
 
 /// Who said what in a request, as `role text`; the calls of an answer stand there as `+name`.

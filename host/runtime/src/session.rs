@@ -163,8 +163,8 @@ impl AgentSession {
         self.turn(input.into(), events, cancel).await
     }
 
-    /// As [`AgentSession::submit_turn_until`], as a stream of what happens. The turn runs while the stream is read; dropping it
-    /// ends the turn.
+    /// As [`AgentSession::submit_turn_until`], as a stream of what happens. The turn runs while the stream is read; dropping the
+    /// stream ends a turn that is still waiting for something.
     pub fn submit_turn_streaming(
         &mut self,
         input: impl Into<String>,
@@ -253,3 +253,11 @@ fn settings(bundle: &RuntimeBundle, meter: &Arc<Meter>) -> AgentLoopConfig {
 #[cfg(test)]
 #[path = "session_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "session_hook_tests.rs"]
+mod hook_tests;
+
+#[cfg(test)]
+#[path = "session_failure_tests.rs"]
+mod failure_tests;
