@@ -112,3 +112,19 @@ async fn a_plan_on_record_is_stopped_in_the_middle_of_a_tool() {
     assert_eq!(states(&plan), [StepState::Failed, StepState::Pending]);
     assert_eq!(session.submit_turn("hello").await.unwrap().text(), "done");
 }
+
+/// Lines of the function that begins so, to the brace that closes it.
+fn lines_of(source: &str, signature: &str) -> usize {
+    let from = source.find(signature).unwrap();
+    let indent = source[..from].rsplit('\n').next().unwrap().len();
+    let closes = format!("{}}}", " ".repeat(indent));
+    1 + source[from..].lines().position(|line| line == closes).unwrap()
+}
+
+// 004-166: what stands in the reference of a turn and of a parser is small enough to be read at once.
+#[test]
+fn a_turn_and_the_reference_parser_are_short() {
+    let turn = lines_of(include_str!("session.rs"), "async fn turn(");
+    let parse = lines_of(include_str!("json_plan_parser.rs"), "async fn parse(");
+    assert!((10..=36).contains(&turn) && (10..=22).contains(&parse), "{turn}, {parse}");
+}
