@@ -28,6 +28,13 @@ fn every_public_type_can_be_shared_between_threads() {
     is_shared::<ChatResponse>();
     is_shared::<SessionMemory>();
     is_shared::<SessionMemorySetTool>();
+    is_shared::<TaskAgent>();
+    is_shared::<Plan>();
+    is_shared::<PlanRecord>();
+    is_shared::<JsonPlanParser>();
+    is_shared::<FallbackPlanParser>();
+    is_shared::<dyn PlanObserver>();
+    is_shared::<dyn Turns>();
 }
 
 // 004-055: a stream is read by one reader, which may be on another thread.
