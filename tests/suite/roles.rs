@@ -27,7 +27,7 @@ async fn roles(place: &Place, granted: Granted) -> Result<Extension> {
 }
 
 /// The same in the product, with everything allowed that it asks for.
-async fn install_roles(product: &Product) -> Result<()> {
+pub(crate) async fn install_roles(product: &Product) -> Result<()> {
     std::fs::create_dir_all(product.workspace().join("notes"))?;
     product.install_bytes("roles.wasm", &std::fs::read(built_guest("roles")?)?)?;
     product.run(&["ext", "allow", "roles", "--yes"]).await?.with_code(0);
