@@ -9,6 +9,8 @@ pub mod invariant;
 pub mod logged;
 pub mod probe;
 pub mod product;
+
+pub mod rpc_client;
 pub mod sandboxed;
 pub mod services;
 pub mod site;

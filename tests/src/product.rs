@@ -172,7 +172,19 @@ impl Product {
 
     /// Starts it with this text on stdin.
     pub fn start_with(&self, arguments: &[&str], input: &str) -> Result<Running> {
-        let mut child = Command::new(&self.program)
+        self.start_program(&self.program, arguments, input)
+    }
+
+    /// Runs another program in the product's place, with its environment and workspace, and the product's path as the last
+    /// argument: one that drives the product.
+    pub async fn run_driver(&self, driver: &Path, arguments: &[&str]) -> Result<Finished> {
+        let program = self.program.to_str().context("the product's path is no text")?;
+        let arguments: Vec<_> = arguments.iter().copied().chain([program]).collect();
+        self.start_program(driver, &arguments, "")?.finish().await
+    }
+
+    fn start_program(&self, program: &Path, arguments: &[&str], input: &str) -> Result<Running> {
+        let mut child = Command::new(program)
             .args(arguments)
             .current_dir(self.workspace())
             .env_clear()
@@ -182,7 +194,7 @@ impl Product {
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .with_context(|| format!("{} cannot be started", self.program.display()))?;
+            .with_context(|| format!("{} cannot be started", program.display()))?;
         let stdin = child.stdin.take();
         let input = input.to_owned();
         tokio::spawn(async move {

@@ -80,6 +80,16 @@ impl Terminal {
         self.keys(format!("{line}\r").as_bytes())
     }
 
+    /// Types text without Enter.
+    pub fn type_text(&mut self, text: &str) -> Result<()> {
+        self.keys(text.as_bytes())
+    }
+
+    /// Pastes text as a terminal does that marks what was pasted.
+    pub fn paste(&mut self, text: &str) -> Result<()> {
+        self.keys(format!("\u{1b}[200~{text}\u{1b}[201~").as_bytes())
+    }
+
     /// Presses a key.
     pub fn press(&mut self, key: Key) -> Result<()> {
         self.keys(match key {
@@ -96,6 +106,11 @@ impl Terminal {
     /// The process id.
     pub fn id(&self) -> Result<u32> {
         self.child.process_id().context("the product has ended")
+    }
+
+    /// Whether the product has ended.
+    pub fn has_ended(&mut self) -> Result<bool> {
+        Ok(self.child.try_wait()?.is_some())
     }
 
     /// Waits for the end and answers the exit code and what was not read yet.

@@ -1,5 +1,7 @@
 //! The command line: what goes to stdout, what to stderr, and with which code a run ends.
 
+mod flags;
+
 use anyhow::{Context, Result};
 use capstan_ports::ModelErrorKind;
 use capstan_provider::Answer;
@@ -95,6 +97,10 @@ async fn the_prompt_may_come_from_stdin_and_may_begin_with_a_hyphen() -> Result<
     // Without a terminal and without -p, each line of stdin is a prompt.
     let lines = product.run_with(&["--no-session"], "hello\n").await?.with_code(0);
     assert!(lines.stdout.contains("hello"), "{}", lines.stdout);
+    // What a person may run by a line, text from elsewhere may not.
+    let lines = product.run_with(&["--no-session"], "!touch never\n").await?.with_code(0);
+    assert!(lines.stdout.contains("!touch never"), "it is a prompt: {}", lines.stdout);
+    assert!(!product.workspace().join("never").exists());
     Ok(())
 }
 

@@ -1,5 +1,11 @@
 //! `capstan` in a terminal: what a person sees, and what their keys do.
 
+mod commands;
+mod elsewhere;
+mod keys;
+mod shell;
+mod tree;
+
 use anyhow::{Context, Result};
 use capstan_provider::Answer;
 use capstan_provider::scripted::server::ScriptedServer;
@@ -15,6 +21,20 @@ use std::time::{Duration, Instant};
 /// What the prompt looks like when it waits for a line.
 const PROMPT: &str = "> ";
 const QUESTION: &str = "[N]o: ";
+
+/// Types a line, waits for what it leads to and for the next prompt, and answers what was shown.
+async fn say(terminal: &mut Terminal, line: &str, expected: &str) -> Result<String> {
+    terminal.type_line(line)?;
+    let shown = terminal.wait_for(expected).await?;
+    Ok(shown + &terminal.wait_for(PROMPT).await?)
+}
+
+/// Ends the session as a person does at the prompt.
+async fn leave(mut terminal: Terminal) -> Result<()> {
+    terminal.press(Key::End)?;
+    assert_eq!(terminal.end().await?.0, 0);
+    Ok(())
+}
 
 // 001-139
 #[tokio::test]

@@ -23,6 +23,7 @@ mod network;
 mod prompts;
 mod reload;
 mod roles;
+mod rpc;
 mod screen;
 mod secrets;
 mod services;

@@ -27,7 +27,8 @@ async fn what_is_kept_is_found_listed_replaced_and_forgotten() -> Result<()> {
 
     let key = product.run(&["memory", "add", "Releases are cut on Tuesdays"]).await?.with_code(0).stdout;
     assert_eq!(key, "m1\n");
-    let piped = product.run_with(&["memory", "add", "--key", "db", "-", "--json"], "The database is Postgres 17\n");
+    let piped =
+        product.run_with(&["memory", "add", "--key", "db", "-", "--json"], "The database is Postgres 17\n");
     assert_eq!(piped.await?.with_code(0).json()?, json!({ "key": "db" }));
     product.run(&["memory", "add", "--key", "db", "The database is SQLite"]).await?.with_code(0);
     assert_eq!(listed(&product).await?.len(), 2);

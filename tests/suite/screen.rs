@@ -145,6 +145,8 @@ async fn one_endless_line_and_a_million_empty_ones_do_not_hold_the_screen_up() -
     ])
     .await?;
     let product = product!()?.with_openai(&server.base_url());
+    // The script has no summaries.
+    product.configure("[compaction]\nenabled = false\n")?;
     let mut terminal = Terminal::start(&product, &["--permissions", "all"])?;
     terminal.wait_for(PROMPT).await?;
     terminal.type_line("go")?;

@@ -3,6 +3,7 @@
 mod gates;
 mod output;
 mod permissions;
+mod resuming;
 mod sessions;
 
 use anyhow::{Context, Result};

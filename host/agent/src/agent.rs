@@ -158,6 +158,26 @@ impl Agent {
         self.inner.steering.set_mode(mode);
     }
 
+    /// How much of the steering queue one drain takes.
+    pub fn steering_mode(&self) -> QueueMode {
+        self.inner.steering.mode()
+    }
+
+    /// How much of the follow-up queue one drain takes.
+    pub fn follow_up_mode(&self) -> QueueMode {
+        self.inner.follow_ups.mode()
+    }
+
+    /// Queued steering, oldest first.
+    pub fn queued_steering(&self) -> Vec<Arc<Message>> {
+        self.inner.steering.waiting()
+    }
+
+    /// Queued follow-ups, oldest first.
+    pub fn queued_follow_ups(&self) -> Vec<Arc<Message>> {
+        self.inner.follow_ups.waiting()
+    }
+
     /// Changes how much of the follow-up queue one drain takes; also during a run.
     pub fn set_follow_up_mode(&self, mode: QueueMode) {
         self.inner.follow_ups.set_mode(mode);
@@ -200,6 +220,12 @@ impl Agent {
         if let Some(cancel) = self.inner.run.borrow().as_ref() {
             cancel.cancel();
         }
+    }
+
+    /// Gives up on a failed request that waits to be made again: the run ends with its failure. Does nothing while none
+    /// waits.
+    pub fn abort_retry(&self) {
+        self.config().retry_stop.stop();
     }
 
     /// Returns when no run is in progress and all listeners have handled the end of the last one.

@@ -29,6 +29,13 @@ impl Received {
     pub(crate) fn aborted(model: &dyn Model) -> Self {
         Partial::new(model).aborted()
     }
+
+    /// The failure alone, for a retry that is called off: as the last answer it says why there is none.
+    pub(crate) fn given_up(&self) -> Self {
+        let failure = self.failure.as_ref().map(|error| ModelError::new(error.kind, error.message.clone()));
+        let message = AssistantMessage { content: Vec::new(), ..self.message.clone() };
+        Self { message, shown: false, failure }
+    }
 }
 
 /// Asks `model` and follows its answer to the end, or to the abort.

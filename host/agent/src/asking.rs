@@ -72,22 +72,35 @@ impl Run<'_> {
                 }
             };
             attempt += 1;
+            let config = self.config;
+            let stopped = config.retry_stop.stopped();
             self.report_retry_start(attempt, delay, &received);
             // A half answer that was shown is closed as a round of its own. One that was not shown leaves no trace.
             let shown = received.shown;
+            let given_up = received.given_up();
             if shown {
                 let broken = self.keep(received).await?;
                 self.end_round(&broken, Vec::new()).await;
             }
-            let waited = self.cancel.run_until_cancelled(self.config.sleeper.sleep(delay)).await;
+            let wait = async {
+                tokio::select! {
+                    () = stopped => false,
+                    () = config.sleeper.sleep(delay) => true,
+                }
+            };
+            let waited = self.cancel.run_until_cancelled(wait).await;
             if shown {
                 self.events.emit(AgentEvent::TurnStart).await;
             }
-            if waited.is_none() {
-                let aborted = Received::aborted(self.config.model.as_ref());
-                self.report_retry_end(attempt, &aborted);
-                return self.keep(aborted).await;
-            }
+            let mut ended = match waited {
+                Some(true) => continue,
+                Some(false) => given_up,
+                None => Received::aborted(self.config.model.as_ref()),
+            };
+            self.report_retry_end(attempt, &ended);
+            let accepted = self.accept(&mut ended).await;
+            let kept = self.keep(ended).await?;
+            return accepted.map(|()| kept);
         }
     }
 

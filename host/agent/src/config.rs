@@ -5,7 +5,7 @@ use crate::compaction::control::Control;
 use crate::hooks::HookRegistry;
 use crate::observers::Observers;
 use crate::registry::ToolRegistry;
-use crate::retry::{RandomSource, RetryObserver, RetryPolicy, RuntimeSleeper, Sleeper, random};
+use crate::retry::{RandomSource, RetryObserver, RetryPolicy, RetryStop, RuntimeSleeper, Sleeper, random};
 use async_trait::async_trait;
 use capstan_ports::permission::AllowAll;
 use capstan_ports::{
@@ -164,6 +164,8 @@ pub struct AgentLoopConfig {
     pub on_retry: Option<RetryObserver>,
     /// Waits between retries.
     pub sleeper: Arc<dyn Sleeper>,
+    /// Ends such a wait, and the retrying with it.
+    pub retry_stop: Arc<RetryStop>,
     /// Spreads the waits between retries.
     pub random: RandomSource,
 }
@@ -200,6 +202,7 @@ impl AgentLoopConfig {
             retry: RetryPolicy::default(),
             on_retry: None,
             sleeper: Arc::new(RuntimeSleeper),
+            retry_stop: Arc::default(),
             random: Arc::new(random),
         }
     }

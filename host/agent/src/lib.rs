@@ -76,7 +76,7 @@ pub use queue::{PendingMessageQueue, QueueMode};
 pub use recall::{InMemory, RetrieveTool};
 pub use registry::ToolRegistry;
 pub use remember::{ForgetTool, RememberTool};
-pub use retry::{RetryEvent, RetryPolicy};
+pub use retry::{RetryEvent, RetryPolicy, RetryStop};
 pub use rtk::{Rtk, RtkReport, RtkSettings};
 pub use run::{Decision, run_agent_loop, run_agent_loop_continue};
 pub use session::{AgentSession, NavigateOptions, Navigated, RestoreNotice};

@@ -51,6 +51,16 @@ impl PendingMessageQueue {
         !self.lock().messages.is_empty()
     }
 
+    /// What waits, oldest first.
+    pub fn waiting(&self) -> Vec<Arc<Message>> {
+        self.lock().messages.iter().cloned().collect()
+    }
+
+    /// How much one drain takes.
+    pub fn mode(&self) -> QueueMode {
+        self.lock().mode
+    }
+
     /// Forgets everything that waits.
     pub fn clear(&self) {
         self.lock().messages.clear();

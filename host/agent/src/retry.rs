@@ -6,6 +6,8 @@ use serde::Serialize;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 /// When and how often a request that failed for a passing reason is made again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +108,23 @@ pub struct RuntimeSleeper;
 impl Sleeper for RuntimeSleeper {
     async fn sleep(&self, duration: Duration) {
         tokio::time::sleep(duration).await;
+    }
+}
+
+/// Lets somebody who sees a retry coming call it off.
+#[derive(Debug, Default)]
+pub struct RetryStop(Notify);
+
+impl RetryStop {
+    /// Ends the wait in progress, and the retrying with it. Without one it does nothing; later waits are not meant.
+    pub fn stop(&self) {
+        self.0.notify_waiters();
+    }
+
+    /// Ends with the next [`RetryStop::stop`], counted from this call and not from the first look at the future: who is
+    /// told of a retry may stop it before the wait has begun.
+    pub(crate) fn stopped(&self) -> Notified<'_> {
+        self.0.notified()
     }
 }
 

@@ -293,6 +293,39 @@ async fn an_abort_ends_the_wait_for_a_retry() {
     assert_eq!(shorts(&added.unwrap()), ["user hi", "asst! Operation aborted"]);
 }
 
+// A client that sees a retry coming calls it off.
+#[tokio::test]
+async fn a_retry_that_is_called_off_ends_the_run_with_the_failure() {
+    let half = || {
+        let mut events = text_events("half");
+        events.push(ModelEvent::Failed(capstan_ports::ModelError::new(ModelErrorKind::Network, "gone")));
+        Answer::Events(events)
+    };
+    for (answer, said) in [
+        (fails(ModelErrorKind::Server, "busy"), vec!["user hi", "asst! busy"]),
+        (half(), vec!["user hi", "asst! halfgone", "asst! gone"]),
+    ] {
+        let model = ScriptedModel::new([answer, says("unused")]);
+        let mut config = config(&model);
+        config.sleeper = Arc::new(NeverWakes);
+        let (stop, ends) = (config.retry_stop.clone(), Arc::new(Mutex::new(Vec::new())));
+        let seen = ends.clone();
+        config.on_retry = Some(Arc::new(move |event| match event {
+            RetryEvent::AutoRetryStart { .. } => stop.stop(),
+            RetryEvent::AutoRetryEnd { .. } => seen.lock().unwrap().push(event),
+        }));
+        let ran = run(&context([]), &config).await;
+        assert_eq!(shorts(&ran.result.unwrap()), said);
+        let why = Some(said.last().unwrap().trim_start_matches("asst! ").to_owned());
+        assert_eq!(
+            *ends.lock().unwrap(),
+            [RetryEvent::AutoRetryEnd { success: false, attempt: 1, final_error: why }]
+        );
+        assert_eq!(ran.sink.count("turn_start"), ran.sink.count("turn_end"));
+        assert_eq!(model.sent().len(), 1);
+    }
+}
+
 // 000-061: what was queued in the same moment as the abort waits for the next run.
 #[tokio::test]
 async fn nothing_is_taken_from_the_queues_after_an_abort() {

@@ -506,3 +506,17 @@ pub(crate) fn drains(queue: &Arc<PendingMessageQueue>) -> Option<MessageSource> 
     let queue = queue.clone();
     Some(Arc::new(move || queue.drain()))
 }
+
+/// A shell command that the user ran.
+pub(crate) fn ran_bash(command: &str, output: &str) -> BashExecution {
+    BashExecution {
+        command: command.into(),
+        output: output.into(),
+        exit_code: Some(0),
+        cancelled: false,
+        truncated: false,
+        full_output_path: None,
+        exclude_from_context: false,
+        timestamp: 1,
+    }
+}

@@ -6,8 +6,9 @@
 use capstan_ports::HookStage;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 /// Enough for the calls of a long turn; older records are forgotten first.
 const MAX_RECORDS: usize = 1000;
@@ -85,6 +86,7 @@ pub struct FieldChange {
 #[derive(Debug, Default)]
 pub struct HookTrace {
     kept: Mutex<Kept>,
+    follower: OnceLock<UnboundedSender<HookRecord>>,
 }
 
 #[derive(Debug, Default)]
@@ -105,7 +107,17 @@ impl HookTrace {
         (kept.records.into(), kept.n_forgotten)
     }
 
+    /// Every record from now on, as it comes. `None` when somebody follows already.
+    pub fn follow(&self) -> Option<UnboundedReceiver<HookRecord>> {
+        let (sender, records) = mpsc::unbounded_channel();
+        self.follower.set(sender).is_ok().then_some(records)
+    }
+
     pub(crate) fn push(&self, record: HookRecord) {
+        if let Some(follower) = self.follower.get() {
+            // Whoever stopped following misses nothing that they want.
+            drop(follower.send(record.clone()));
+        }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.records.len() == MAX_RECORDS {
             kept.records.pop_front();

@@ -2,12 +2,15 @@
 
 mod authors;
 mod memory;
+mod session;
 mod sessions;
 
 pub(crate) use authors::{ExtensionKind, Language, NewOptions, RunOptions, TestOptions};
 use capstan_policy::PermissionMode;
+use capstan_ports::ThinkingLevel;
 use clap::{Parser, Subcommand, ValueEnum};
 pub(crate) use memory::MemoryCommand;
+pub(crate) use session::SessionFlags;
 pub(crate) use sessions::{ExportFormat, ExportOptions, SessionCommand, ShowOptions};
 use std::path::PathBuf;
 
@@ -21,17 +24,13 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "PROMPT", allow_hyphen_values = true)]
     pub(crate) print: Option<String>,
 
-    /// What goes to stdout with --print: the answer's text, or every event as one JSON line
+    /// What goes to stdout: the answer's text, with --print every event as one JSON line, or what another program needs
+    /// that drives this one by lines of JSON on stdin
     #[arg(long, value_enum, default_value_t = Mode::Text)]
     pub(crate) mode: Mode,
 
-    /// Go on with the last session of this directory
-    #[arg(short = 'c', long = "continue", conflicts_with = "no_session")]
-    pub(crate) resume: bool,
-
-    /// Keep nothing of this session
-    #[arg(long)]
-    pub(crate) no_session: bool,
+    #[command(flatten)]
+    pub(crate) session: SessionFlags,
 
     #[command(flatten)]
     pub(crate) setup: Setup,
@@ -55,9 +54,25 @@ impl Args {
 /// How a session is put together.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Setup {
-    /// `model` or `provider/model`
-    #[arg(long, env = "CAPSTAN_MODEL")]
+    /// `model` or `provider/model`; else that of the session that goes on, CAPSTAN_MODEL, or the configuration's
+    #[arg(long)]
     pub(crate) model: Option<String>,
+
+    /// The provider of --model; the model's name is then taken as it is, also with a slash in it
+    #[arg(long, value_name = "NAME", requires = "model")]
+    pub(crate) provider: Option<String>,
+
+    /// How much the model thinks before it answers: off, minimal, low, medium, high or xhigh
+    #[arg(long, value_name = "LEVEL", value_parser = session::thinking)]
+    pub(crate) thinking: Option<ThinkingLevel>,
+
+    /// Only these built-in tools: read, bash, edit, write, grep, find, ls; without the flag it is the first four
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = session::TOOL_NAMES, conflicts_with = "no_tools")]
+    pub(crate) tools: Option<Vec<String>>,
+
+    /// No built-in tools; those of extensions stay
+    #[arg(long)]
+    pub(crate) no_tools: bool,
 
     /// What built-in tools may do: read-only, ask, workspace or all
     #[arg(long, value_name = "MODE")]
@@ -99,6 +114,8 @@ pub(crate) enum Mode {
     Text,
     /// Events.
     Json,
+    /// Answers and events, for a program that sends commands on stdin.
+    Rpc,
 }
 
 /// What to do instead of a session.

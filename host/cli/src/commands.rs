@@ -1,5 +1,6 @@
 //! Slash commands: which there are, and what a line means.
 
+use crate::builtin::{self, BUILT_IN, BuiltIn};
 use crate::catalog::Catalog;
 use crate::screen::{BOLD, DIM, visible};
 use crate::templates::{Template, Templates};
@@ -9,8 +10,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The host's own.
-const HELP: &str = "help";
+/// What else a line can be, for the end of the list.
+const OTHER_LINES: &str = "  !COMMAND runs a shell command and tells the model, !!COMMAND does not tell it; a line that begins with // is a \
+                           message that begins with /; \\ at its end continues a line.\n";
 
 /// The commands in force.
 #[derive(Default)]
@@ -30,8 +32,8 @@ pub(crate) enum Input<'a> {
     Refused(anyhow::Error),
     /// A command and the rest of the line.
     Command(Arc<dyn CommandPort>, &'a str),
-    /// The list of commands is asked for.
-    Help,
+    /// A command of the program itself and the rest of the line.
+    BuiltIn(BuiltIn, &'a str),
     /// There is no such command.
     Unknown(&'a str),
 }
@@ -52,8 +54,8 @@ impl Commands {
         for (name, mut claims) in wanted {
             let owners: Vec<_> = claims.iter().map(|command| command.owner().to_owned()).collect();
             match (name.as_str(), claims.pop(), claims.is_empty()) {
-                (HELP, _, _) => res.notices.push(format!(
-                    "the command /{HELP} is the host's own; that of {} is not used",
+                (own, _, _) if builtin::named(own).is_some() => res.notices.push(format!(
+                    "the command /{own} is the host's own; that of {} is not used",
                     owners.join(" and ")
                 )),
                 (_, Some(command), true) => {
@@ -66,6 +68,11 @@ impl Commands {
             }
         }
         res
+    }
+
+    /// Those in force, by name.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &dyn CommandPort> {
+        self.by_name.values().map(|command| &**command)
     }
 
     /// The same with templates. A command stands before a template of its name.
@@ -101,7 +108,7 @@ impl Commands {
     }
 
     fn is_command(&self, name: &str) -> bool {
-        name == HELP || self.by_name.contains_key(name)
+        builtin::named(name).is_some() || self.by_name.contains_key(name)
     }
 
     /// What `line` means. `//` at its beginning stands for a message that begins with one `/`.
@@ -116,20 +123,23 @@ impl Commands {
             None => {}
         }
         let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        match (self.by_name.get(name), name) {
-            (Some(command), _) => Input::Command(command.clone(), arguments.trim()),
-            (None, HELP) => Input::Help,
-            (None, _) => Input::Unknown(name),
+        match (builtin::named(name), self.by_name.get(name)) {
+            (Some(known), _) => Input::BuiltIn(known.command, arguments.trim()),
+            (None, Some(command)) => Input::Command(command.clone(), arguments.trim()),
+            (None, None) => Input::Unknown(name),
         }
+    }
+
+    /// All names, those of the program first.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let own = BUILT_IN.iter().map(|known| known.name.to_owned());
+        let templates = self.templates().map(|template| template.name.clone());
+        own.chain(self.by_name.keys().cloned()).chain(templates).collect()
     }
 
     /// One line a command or template.
     pub(crate) fn list(&self) -> String {
-        let own = (
-            HELP.to_owned(),
-            "Shows this list. A line that begins with // is a message that begins with /.",
-            "capstan",
-        );
+        let own = BUILT_IN.iter().map(|known| (usage(known), known.description, "capstan"));
         let others = self
             .by_name
             .values()
@@ -138,15 +148,20 @@ impl Commands {
             let hint = template.argument_hint.as_ref().map(|hint| format!(" {hint}")).unwrap_or_default();
             (format!("{}{hint}", template.name), &*template.description, template.origin.label())
         });
-        let all: Vec<_> = std::iter::once(own).chain(others).chain(templates).collect();
+        let all: Vec<_> = own.chain(others).chain(templates).collect();
         let width = all.iter().map(|(name, _, _)| name.chars().count()).max().unwrap_or(0);
         all.iter()
             .map(|(name, description, owner)| {
                 let (name, description) = (visible(name), visible(description));
                 format!("  {BOLD}/{name:width$}{BOLD:#}  {description} {DIM}({owner}){DIM:#}\n")
             })
+            .chain([OTHER_LINES.to_owned()])
             .collect()
     }
+}
+
+fn usage(known: &builtin::Known) -> String {
+    format!("{} {}", known.name, known.arguments).trim_end().to_owned()
 }
 
 #[cfg(test)]

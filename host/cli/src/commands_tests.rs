@@ -36,8 +36,8 @@ fn read(commands: &Commands, line: &str) -> String {
         Input::Command(command, arguments) => {
             format!("{} of {}: {arguments}", command.name(), command.owner())
         }
+        Input::BuiltIn(command, arguments) => format!("own {command:?}: {arguments}"),
         Input::Refused(error) => format!("refused {error}"),
-        Input::Help => "help".to_owned(),
         Input::Unknown(name) => format!("unknown {name}"),
     }
 }
@@ -52,7 +52,8 @@ fn a_line_is_a_message_a_command_or_a_mistake() {
         ("/sum", "sum of maths: "),
         ("/sum  1 2 ", "sum of maths: 1 2"),
         ("/sum\t1", "sum of maths: 1"),
-        ("/help", "help"),
+        ("/help", "own Help: "),
+        ("/name  a b ", "own Name: a b"),
         ("/sums", "unknown sums"),
         ("/", "unknown "),
         ("/etc/hosts is what?", "unknown etc/hosts"),
@@ -72,15 +73,24 @@ fn a_name_that_two_want_is_nobodys_and_that_is_said() {
 
 #[test]
 fn the_hosts_own_command_cannot_be_taken() {
-    let commands = commands(&[("help", "a")]);
-    assert_eq!(read(&commands, "/help"), "help");
-    assert!(commands.notices[0].contains("the host's own"), "{:?}", commands.notices);
+    let commands = commands(&[("help", "a"), ("model", "b")]);
+    assert_eq!(read(&commands, "/help"), "own Help: ");
+    assert_eq!(read(&commands, "/model x"), "own Model: x");
+    assert!(
+        commands.notices.iter().all(|notice| notice.contains("the host's own")),
+        "{:?}",
+        commands.notices
+    );
+    assert_eq!(commands.notices.len(), 2);
 }
 
 #[test]
 fn the_list_names_every_command_with_its_owner() {
     let list = commands(&[("sum", "maths")]).list();
     assert!(list.contains("/help") && list.contains("/sum") && list.contains("(maths)"), "{list}");
+    for known in &BUILT_IN {
+        assert!(list.contains(known.description), "{}: {list}", known.name);
+    }
 }
 
 fn with_templates(own: &[(&'static str, &'static str)], files: &[(&str, &str)]) -> Commands {
@@ -112,7 +122,7 @@ fn a_template_is_called_like_a_command_and_becomes_a_message() {
 fn commands_stand_before_templates_of_their_name_and_that_is_said() {
     let commands = with_templates(&[("sum", "maths")], &[("sum", "x"), ("help", "x"), ("go", "x")]);
     assert_eq!(read(&commands, "/sum"), "sum of maths: ");
-    assert_eq!(read(&commands, "/help"), "help");
+    assert_eq!(read(&commands, "/help"), "own Help: ");
     assert_eq!(commands.expand("/sum".to_owned()).unwrap(), "/sum", "in every mode");
     assert_eq!(commands.notices.len(), 2);
     assert!(

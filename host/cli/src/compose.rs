@@ -9,7 +9,7 @@ use crate::loader::Loader;
 use crate::model::ConfiguredModels;
 use crate::permit::{Permits, Person};
 use crate::prompts::Prompts;
-use crate::sessions::{self, Sessions, Which};
+use crate::sessions::{self, Kept, Sessions, Which};
 use crate::{model, print, roles, roster, screen, secrets, usage};
 use anyhow::{Context, Result};
 use capstan_agent::trace::HookTrace;
@@ -19,9 +19,10 @@ use capstan_policy::{Grants, PermissionMode};
 use capstan_ports::extension::Access;
 use capstan_ports::{Model, ModelCatalog, ProgramRunner, Tool};
 use capstan_session::Header;
+use capstan_session::header::folder_name;
 use capstan_storage::KeyValueFiles;
 use capstan_tools::{
-    CommandRuntime, LocalCommands, LocalPrograms, LocalWorkspace, OutputFolder, builtin_tools,
+    CommandRuntime, LocalCommands, LocalPrograms, LocalWorkspace, OutputFolder, builtin_tools, selected_tools,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +36,6 @@ pub(crate) struct Composed {
     pub(crate) session: AgentSession,
     /// The first line of the session's file.
     pub(crate) header: Header,
-    pub(crate) model: Arc<dyn Model>,
     pub(crate) catalog: Catalog,
     /// What was said about parts of extensions that are not used.
     pub(crate) notices: Vec<String>,
@@ -45,6 +45,8 @@ pub(crate) struct Composed {
     pub(crate) sessions: Sessions,
     /// What else could answer.
     pub(crate) models: Arc<dyn ModelCatalog>,
+    /// Runs what the user types after `!`, or an rpc client sends, as the `bash` tool runs what the model writes.
+    pub(crate) shell: Arc<dyn CommandRuntime>,
     /// What is needed to look at the extensions again.
     pub(crate) loader: Loader,
     /// What hooks do.
@@ -78,7 +80,8 @@ pub(crate) struct Plan {
 /// When the configuration or the grants cannot be read, no model is chosen, or the session cannot be opened.
 pub(crate) async fn session(home: &Home, setup: &Setup, plan: Plan) -> Result<Composed> {
     let grants = config::load_grants(home)?;
-    let config = Config::load(home, &grants)?;
+    let mut config = Config::load(home, &grants)?;
+    model::heed_environment(&mut config);
     let commands = Arc::new(commands(home, &config));
     assemble(home, setup, plan, &config, &grants, commands).await
 }
@@ -92,7 +95,17 @@ pub(crate) async fn assemble(
     grants: &Grants,
     commands: Arc<dyn CommandRuntime>,
 ) -> Result<Composed> {
-    let model = model::choose(setup.model.as_deref(), config)?;
+    let models: Arc<dyn ModelCatalog> = Arc::new(ConfiguredModels::new(config));
+    // A new session is made only when everything else is in order.
+    let going_on = match plan.which {
+        Which::Last | Which::File(_) => Some(sessions::open(home, plan.which.clone())?),
+        Which::New | Which::CopyOf(_) | Which::Unkept => None,
+    };
+    let own = going_on.as_ref().filter(|_| setup.model.is_none()).map(|kept| own_model(kept, &*models));
+    let model = match own.transpose()?.flatten() {
+        Some(model) => model,
+        None => model::choose(setup, config)?,
+    };
     let programs: Arc<dyn ProgramRunner> = Arc::new(LocalPrograms::new());
     let (facts, observers) = (Arc::new(SessionFacts::default()), Arc::new(Observers::default()));
     let mut loader = plan.loader;
@@ -107,16 +120,20 @@ pub(crate) async fn assemble(
     };
     let catalog = extensions(home, config, grants, setup, &mut loader).await?;
     let natives = roster::natives(home, config, programs)?;
-    let builtin = builtin(home, setup, commands)?;
+    let builtin = builtin(home, setup, &plan.which, commands.clone())?;
     let trace = Arc::new(HookTrace::default());
-    let kept = sessions::open(home, plan.which)?;
+    let kept = match going_on {
+        Some(kept) => kept,
+        None => sessions::open(home, plan.which)?,
+    };
     let header = kept.header();
-    let models: Arc<dyn ModelCatalog> = Arc::new(ConfiguredModels::new(config));
 
     let mut loop_config = AgentLoopConfig::new(model.clone());
+    loop_config.thinking = setup.thinking.unwrap_or_default();
     loop_config.models = Some(models.clone());
     // What was named for this run counts; what is only configured gives way to what the session was continued with.
     loop_config.chosen.model = setup.model.is_some();
+    loop_config.chosen.thinking = setup.thinking.is_some();
     loop_config.session_memory = Some(facts);
     loop_config.compaction = config.compaction;
     loop_config.observers = observers.clone();
@@ -155,9 +172,27 @@ pub(crate) async fn assemble(
     }
     let session = opened.session;
     session.notices().iter().for_each(|notice| warn(&notice.to_string()));
-    let model = session.model();
     let sessions = Sessions::new(home, kept, session.clone(), live.clone());
-    Ok(Composed { session, header, model, catalog, notices, live, sessions, models, loader, trace, prompts })
+    Ok(Composed {
+        session,
+        header,
+        catalog,
+        notices,
+        live,
+        sessions,
+        models,
+        shell: commands,
+        loader,
+        trace,
+        prompts,
+    })
+}
+
+/// The model that a session was last continued with, if it is still there. Then none needs to be configured.
+fn own_model(kept: &Kept, models: &dyn ModelCatalog) -> Result<Option<Arc<dyn Model>>> {
+    let Some(own) = kept.log().context()?.model else { return Ok(None) };
+    // That it is not, and why, is told when the session is opened with another one.
+    Ok(models.find(&own.provider, &own.model_id).ok())
 }
 
 /// Extensions in force, with a line on stderr about each that is not.
@@ -204,7 +239,12 @@ fn commands(home: &Home, config: &Config) -> LocalCommands {
 }
 
 /// The built-in tools.
-fn builtin(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Result<Vec<Arc<dyn Tool>>> {
+fn builtin(
+    home: &Home,
+    setup: &Setup,
+    which: &Which,
+    commands: Arc<dyn CommandRuntime>,
+) -> Result<Vec<Arc<dyn Tool>>> {
     let mut workspace = LocalWorkspace::open(&home.workspace)?;
     for directory in &setup.add_dir {
         workspace = workspace
@@ -215,12 +255,22 @@ fn builtin(home: &Home, setup: &Setup, commands: Arc<dyn CommandRuntime>) -> Res
         workspace = workspace.with_root(home.outputs(), Access::ReadOnly)?;
     }
     // What would give a writer power over the host or over git later.
-    for protected in
-        [&home.config, &home.data, &home.cache, &home.project(), &home.workspace.join(".git/hooks")]
-    {
+    let (project, git_hooks) = (home.project(), home.workspace.join(".git/hooks"));
+    for protected in [&home.config, &home.data, &home.cache, &project, &git_hooks] {
         workspace = workspace.protecting(protected);
     }
-    Ok(builtin_tools(Arc::new(workspace), commands))
+    // Flags can put sessions anywhere, also into the working directory. Only their own folder is closed then: the one that
+    // was named may be the working directory itself.
+    workspace = workspace.protecting(home.sessions().join(folder_name(&home.workspace)));
+    if let Which::File(path) = which {
+        workspace = workspace.protecting(path);
+    }
+    let workspace = Arc::new(workspace);
+    match &setup.tools {
+        _ if setup.no_tools => Ok(Vec::new()),
+        Some(names) => Ok(selected_tools(names.iter().map(String::as_str), workspace, commands)?),
+        None => Ok(builtin_tools(workspace, commands)),
+    }
 }
 
 /// What the model is told, with a line on stderr about each file that is not.

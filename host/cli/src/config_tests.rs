@@ -9,6 +9,7 @@ fn home(root: &Path) -> Home {
         cache: root.join("cache"),
         workspace: root.join("workspace"),
         user: Some(PathBuf::from("/home/user")),
+        session_folder: None,
     }
 }
 

@@ -11,6 +11,7 @@ fn home() -> (tempfile::TempDir, Home) {
         cache: user.join("cache"),
         workspace: user.join("repository/sub"),
         user: Some(user),
+        session_folder: None,
     };
     std::fs::create_dir_all(&home.config).unwrap();
     std::fs::create_dir_all(&home.workspace).unwrap();

@@ -47,6 +47,7 @@ pub(crate) async fn run(options: DemoOptions) -> Result<ExitCode> {
         cache: root.join("cache"),
         workspace: user.workspace.clone(),
         user: user.user.clone(),
+        session_folder: None,
     };
     bring_extensions(&options.extensions.unwrap_or_else(|| user.extensions()), &home)?;
 

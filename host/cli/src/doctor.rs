@@ -1,5 +1,6 @@
 //! `capstan doctor`: what works, what does not, and what to do about it.
 
+use crate::args::Setup;
 use crate::catalog::{self, State};
 use crate::config::{self, Config};
 use crate::home::Home;
@@ -26,15 +27,15 @@ pub(crate) async fn run() -> Result<ExitCode> {
             return Ok(ExitCode::FAILURE);
         }
     };
-    let config = match Config::load(&home, &grants) {
+    let mut config = match Config::load(&home, &grants) {
         Ok(config) => config,
         Err(error) => {
             report.bad("config", &screen::whole(&error))?;
             return Ok(ExitCode::FAILURE);
         }
     };
-    let wanted = std::env::var("CAPSTAN_MODEL").ok();
-    match model::choose(wanted.as_deref(), &config) {
+    model::heed_environment(&mut config);
+    match model::choose(&Setup::default(), &config) {
         Ok(model) => report.good("model", &model.info().full_name())?,
         Err(error) => report.warn("model", &screen::whole(&error))?,
     }

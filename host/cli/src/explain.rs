@@ -10,6 +10,7 @@ use crate::home::{Home, replace_private};
 use crate::live::AbsentNow;
 use crate::screen;
 use anyhow::{Context, Result, ensure};
+use capstan_agent::AgentSession;
 use capstan_agent::trace::{HookRecord, HookTrace};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -57,7 +58,7 @@ enum Line {
 /// Keeps the traces of a session's runs.
 pub(crate) struct Explanations {
     file: PathBuf,
-    session: String,
+    session: AgentSession,
     trace: Arc<HookTrace>,
     absent: AbsentNow,
 }
@@ -67,7 +68,7 @@ impl Explanations {
     pub(crate) fn of(home: &Home, composed: &Composed) -> Self {
         Self {
             file: file(home),
-            session: composed.header.id.to_string(),
+            session: composed.session.clone(),
             trace: composed.trace.clone(),
             absent: composed.live.absent(),
         }
@@ -78,7 +79,7 @@ impl Explanations {
     pub(crate) fn keep(&self) {
         let (hooks, forgotten) = self.trace.take();
         let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-        let run = Line::Run { version: VERSION, session: self.session.clone(), time, forgotten };
+        let run = Line::Run { version: VERSION, session: self.session.id().to_string(), time, forgotten };
         let absent = self.absent.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let lines = std::iter::once(run)
             .chain(absent.into_iter().map(Line::Extension))

@@ -20,6 +20,8 @@ pub(crate) struct Home {
     pub(crate) workspace: PathBuf,
     /// The user's home.
     pub(crate) user: Option<PathBuf>,
+    /// Where sessions are kept instead of in the data folder.
+    pub(crate) session_folder: Option<PathBuf>,
 }
 
 impl Home {
@@ -32,7 +34,8 @@ impl Home {
             |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         if let Some(home) = std::env::var_os("CAPSTAN_HOME").filter(|home| !home.is_empty()) {
             let home = std::path::absolute(home).context("CAPSTAN_HOME is not a usable path")?;
-            return Ok(Self { config: home.clone(), cache: home.join("cache"), data: home, workspace, user });
+            let (cache, data, config) = (home.join("cache"), home.clone(), home);
+            return Ok(Self { config, cache, data, workspace, user, session_folder: None });
         }
         let base = |variable: &str, below: &str| {
             absolute(variable)
@@ -46,7 +49,22 @@ impl Home {
             cache: base("XDG_CACHE_HOME", ".cache")?,
             workspace,
             user,
+            session_folder: None,
         })
+    }
+
+    /// All of it below one folder, for tests.
+    #[cfg(test)]
+    pub(crate) fn below(root: &Path) -> Self {
+        let folder = |name: &str| root.join(name);
+        Self {
+            config: folder("c"),
+            data: folder("d"),
+            cache: folder("e"),
+            workspace: folder("w"),
+            user: None,
+            session_folder: None,
+        }
     }
 
     pub(crate) fn config_file(&self) -> PathBuf {
@@ -103,8 +121,9 @@ impl Home {
         self.data.join("memory.sqlite")
     }
 
+    /// Where sessions are kept.
     pub(crate) fn sessions(&self) -> PathBuf {
-        self.data.join("sessions")
+        self.session_folder.clone().unwrap_or_else(|| self.data.join("sessions"))
     }
 
     /// The project's own folder; untrusted until the user allows it.

@@ -2,7 +2,7 @@
 //!
 //! The only crate that sees all others. [`home`] and [`config`] find what the user set, [`catalog`] what extensions there
 //! are and which may run, [`prompts`] what the model is told, [`roles`] and [`commands`] who plays which part, [`roster`]
-//! lists them with the native ones, [`compose`] puts the real ports into an agent session; [`print`], [`json`] and [`repl`]
+//! lists them with the native ones, [`compose`] puts the real ports into an agent session; [`print`], [`json`], [`rpc`] and [`repl`]
 //! drive it, and [`watch`] lets it follow its extensions.
 //!
 //! A library with one function, so that the suites can build the very same program and drive it.
@@ -11,6 +11,7 @@
 
 mod approve;
 mod args;
+mod builtin;
 mod cache;
 mod catalog;
 mod commands;
@@ -19,6 +20,7 @@ mod config;
 mod context;
 mod demo;
 mod doctor;
+mod events;
 mod explain;
 mod ext;
 mod home;
@@ -30,6 +32,7 @@ mod lock;
 mod log;
 mod memory_command;
 mod model;
+mod output;
 mod permit;
 mod print;
 mod project;
@@ -39,10 +42,12 @@ mod reload;
 mod repl;
 mod roles;
 mod roster;
+mod rpc;
 mod screen;
 mod secrets;
 mod session_command;
 mod sessions;
+mod start;
 mod templates;
 mod usage;
 mod watch;
@@ -113,6 +118,10 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
             (Some(_), Mode::Text) => print::run(args).await,
             (Some(_), Mode::Json) => json::run(args).await,
             (None, Mode::Json) => anyhow::bail!("--mode json needs a prompt: capstan --mode json -p \"…\""),
+            (None, Mode::Rpc) => rpc::run(args).await,
+            (Some(_), Mode::Rpc) => {
+                anyhow::bail!("--mode rpc takes its prompts from stdin; leave --print out")
+            }
             (None, Mode::Text) => repl::run(args).await,
         },
     }

@@ -3,7 +3,14 @@ use tempfile::TempDir;
 
 fn home(folder: &TempDir) -> Home {
     let path = folder.path().to_owned();
-    Home { config: path.clone(), data: path.clone(), cache: path.clone(), workspace: path, user: None }
+    Home {
+        config: path.clone(),
+        data: path.clone(),
+        cache: path.clone(),
+        workspace: path,
+        user: None,
+        session_folder: None,
+    }
 }
 
 fn entry(id: &str) -> Entry {

@@ -1,17 +1,46 @@
-//! Which model: from the flag or `CAPSTAN_MODEL`, else from the configuration. A running session can go on with any other
-//! that is configured.
+//! Which model: from the flags, else from `CAPSTAN_MODEL`, else from the configuration. A running session can go on with any
+//! other that is configured.
 
+use crate::args::Setup;
 use crate::config::Config;
 use anyhow::{Context, Result, bail};
 use capstan_ports::{Model, ModelCatalog, ModelError, ModelErrorKind, ModelInfo};
 use capstan_provider::{ProviderConfig, ProviderError};
 use std::sync::Arc;
 
+/// The model of the environment goes before that of the files.
+pub(crate) fn heed_environment(config: &mut Config) {
+    let named = std::env::var("CAPSTAN_MODEL").ok().filter(|name| !name.trim().is_empty());
+    config.model = named.or(config.model.take());
+}
+
 /// The chosen model, ready to be asked.
-pub(crate) fn choose(wanted: Option<&str>, config: &Config) -> Result<Arc<dyn Model>> {
-    let (provider, model) = resolve(wanted.or(config.model.as_deref()), &config.providers)?;
+pub(crate) fn choose(setup: &Setup, config: &Config) -> Result<Arc<dyn Model>> {
+    let wanted = setup.model.as_deref().or(config.model.as_deref());
+    let (provider, model) = match (&setup.provider, wanted) {
+        (Some(name), Some(wanted)) => at_provider(name, wanted.trim(), &config.providers)?,
+        (_, wanted) => resolve(wanted, &config.providers)?,
+    };
     capstan_provider::model(provider, model)
         .with_context(|| format!("the model {}/{model} cannot be used", provider.name))
+}
+
+/// The model of this id at this provider. Services that pass others' models on have slashes in their ids, so only the
+/// provider's own name before the first slash is no part of it.
+fn at_provider<'a>(
+    name: &str,
+    wanted: &'a str,
+    providers: &'a [ProviderConfig],
+) -> Result<(&'a ProviderConfig, &'a str)> {
+    let provider = providers.iter().find(|provider| provider.name == name).with_context(|| {
+        format!("there is no provider `{name}`; write --provider with one of: {}", names(providers))
+    })?;
+    let own = wanted.strip_prefix(name).and_then(|rest| rest.strip_prefix('/'));
+    Ok((provider, own.unwrap_or(wanted)))
+}
+
+fn names(providers: &[ProviderConfig]) -> String {
+    providers.iter().map(|provider| provider.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// The models of the configured providers.
@@ -48,8 +77,8 @@ impl ModelCatalog for ConfiguredModels {
 
     fn find(&self, provider: &str, id: &str) -> Result<Arc<dyn Model>, ModelError> {
         let Some(config) = self.providers.iter().find(|config| config.name == provider) else {
-            let names: Vec<_> = self.providers.iter().map(|config| config.name.as_str()).collect();
-            let message = format!("there is no provider {provider}; configured are: {}", names.join(", "));
+            let message =
+                format!("there is no provider {provider}; configured are: {}", names(&self.providers));
             return Err(ModelError::new(ModelErrorKind::InvalidRequest, message));
         };
         capstan_provider::model(config, id).map_err(|error| unusable(provider, id, error))
@@ -94,8 +123,7 @@ pub(crate) fn resolve<'a>(
         several => several.iter().find(|provider| provider.name == family).copied().or_else(|| named(family)),
     };
     provider.map(|provider| (provider, wanted)).with_context(|| {
-        let names: Vec<_> = providers.iter().map(|provider| provider.name.as_str()).collect();
-        format!("`{wanted}` names no provider; write `provider/model` with one of: {}", names.join(", "))
+        format!("`{wanted}` names no provider; write `provider/model` with one of: {}", names(providers))
     })
 }
 

@@ -43,3 +43,15 @@ fn no_model_is_an_error_that_says_what_to_do() {
     assert!(text.contains("CAPSTAN_MODEL") && text.contains("capstan demo"), "{text}");
     assert!(chosen(Some("  "), &[]).is_err());
 }
+
+#[test]
+fn with_a_provider_the_name_of_the_model_is_taken_as_it_is() {
+    let providers = builtin_providers(&|_| None);
+    for (wanted, model) in [("claude-x", "claude-x"), ("openai/gpt-x", "gpt-x"), ("meta/llama", "meta/llama")]
+    {
+        let (provider, found) = at_provider("openai", wanted, &providers).unwrap();
+        assert_eq!((provider.name.as_str(), found), ("openai", model));
+    }
+    let text = at_provider("nobody", "gpt-x", &providers).unwrap_err().to_string();
+    assert!(text.contains("`nobody`") && text.contains("openai"), "{text}");
+}

@@ -24,6 +24,11 @@ pub(crate) enum Reply {
 pub(crate) trait Person: Send + Sync {
     /// Shows what is about to happen and waits for the reply.
     async fn reply(&self, question: &str, call: &ToolCall) -> Reply;
+
+    /// The same where a yes counts for this call only.
+    async fn confirm(&self, question: &str, call: &ToolCall) -> Reply {
+        self.reply(question, call).await
+    }
 }
 
 /// The permissions of a session.
@@ -88,7 +93,7 @@ impl PermissionPort for Permits {
             ));
         };
         // A gate's question is about this very call; an answer to it is no rule for later ones.
-        match person.reply(&format!("{asked_by} asks: {question}"), call).await {
+        match person.confirm(&format!("{asked_by} asks: {question}"), call).await {
             Reply::Once | Reply::Always => Permission::Allow,
             Reply::No => {
                 Permission::Deny(format!("The user said no to the question of {asked_by}: {question}"))

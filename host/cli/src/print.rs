@@ -3,14 +3,15 @@
 use crate::args::Args;
 use crate::compose::{self, Plan};
 use crate::explain::Explanations;
-use crate::home::Home;
 use crate::loader::Loader;
 use crate::screen;
 use crate::sessions::Which;
+use crate::start::Start;
 use anyhow::{Context, Result};
 use capstan_agent::{AgentError, AgentSession};
 use capstan_policy::PermissionMode;
 use capstan_ports::message::{AssistantMessage, Message, StopReason};
+use futures::{Stream, StreamExt, stream};
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -24,8 +25,8 @@ const OBSERVERS_MAY_TAKE: Duration = Duration::from_secs(2);
 /// Runs the prompt and prints the last answer.
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let prompt = prompt(&args)?;
-    let home = Home::find()?;
-    let composed = compose::session(&home, &args.setup, plan(&args)).await?;
+    let Start { home, which } = Start::of(&args.session)?;
+    let composed = compose::session(&home, &args.setup, plan(which)).await?;
     let prompt = composed.live.commands().current().expand(prompt)?;
     let explanations = Explanations::of(&home, &composed);
     let turn = turn(&composed.session, prompt).await;
@@ -68,6 +69,8 @@ pub(crate) async fn finish(session: &AgentSession) {
 pub(crate) struct Turn {
     answer: Option<AssistantMessage>,
     stopped: Option<Stop>,
+    /// It was left while it was still being stopped.
+    is_left: bool,
 }
 
 /// Who ended a turn early.
@@ -99,6 +102,11 @@ impl Turn {
     /// Whether the program was told to end during the turn.
     pub(crate) fn is_last(&self) -> bool {
         self.stopped == Some(Stop::Terminate)
+    }
+
+    /// Whether somebody did not want to wait until it had stopped. The program is to end at once then.
+    pub(crate) fn is_left(&self) -> bool {
+        self.is_left
     }
 
     /// 0 for an answer, 1 for a failure, which is put on stderr, 130 after Ctrl-C, 143 after SIGTERM.
@@ -139,45 +147,46 @@ pub(crate) async fn drive(
     session: &AgentSession,
     run: impl Future<Output = Result<Vec<Arc<Message>>, AgentError>>,
 ) -> Result<Turn> {
-    let mut terminate = terminate()?;
+    let stops = stream::unfold(terminate()?, async |mut terminate| {
+        let stop = tokio::select! {
+            pressed = tokio::signal::ctrl_c() => pressed.map(|()| Stop::Interrupt).context("Ctrl-C cannot be watched"),
+            _ = terminate.recv() => Ok(Stop::Terminate),
+        };
+        Some((stop, terminate))
+    });
+    until_stopped(run, || session.agent().abort(), stops).await
+}
+
+/// Waits for the run. At the first of the stops the run is aborted and waited for further; at the second it is left.
+async fn until_stopped(
+    run: impl Future<Output = Result<Vec<Arc<Message>>, AgentError>>,
+    abort: impl Fn(),
+    stops: impl Stream<Item = Result<Stop>>,
+) -> Result<Turn> {
+    tokio::pin!(stops);
     tokio::pin!(run);
     let mut stopped = None;
     let messages = loop {
         let stop = tokio::select! {
             messages = &mut run => break messages?,
-            pressed = tokio::signal::ctrl_c() => pressed.map(|()| Stop::Interrupt).context("Ctrl-C cannot be watched")?,
-            _ = terminate.recv() => Stop::Terminate,
+            Some(stop) = stops.next() => stop?,
         };
         if stopped.is_some() {
-            return Ok(Turn { answer: None, stopped: Some(stop) });
+            return Ok(Turn { answer: None, stopped: Some(stop), is_left: true });
         }
         stopped = Some(stop);
-        session.agent().abort();
+        abort();
     };
     let answer = messages.iter().rev().find_map(|message| match &**message {
         Message::Assistant(answer) => Some(answer.clone()),
         Message::User(_) | Message::ToolResult(_) | Message::Custom(_) => None,
     });
-    Ok(Turn { answer, stopped })
+    Ok(Turn { answer, stopped, is_left: false })
 }
 
 /// Nobody can be asked, so what would need an answer is denied.
-pub(crate) fn plan(args: &Args) -> Plan {
-    Plan {
-        which: which(args),
-        default_mode: PermissionMode::ReadOnly,
-        person: None,
-        loader: Loader::default(),
-    }
-}
-
-/// Which session the flags mean.
-pub(crate) fn which(args: &Args) -> Which {
-    match (args.no_session, args.resume) {
-        (true, _) => Which::Unkept,
-        (false, true) => Which::Last,
-        (false, false) => Which::New,
-    }
+pub(crate) fn plan(which: Which) -> Plan {
+    Plan { which, default_mode: PermissionMode::ReadOnly, person: None, loader: Loader::default() }
 }
 
 /// The prompt, from the flag or from stdin.
@@ -196,3 +205,7 @@ pub(crate) fn prompt(args: &Args) -> Result<String> {
     anyhow::ensure!(!prompt.trim().is_empty(), "the prompt is empty");
     Ok(prompt)
 }
+
+#[cfg(test)]
+#[path = "print_tests.rs"]
+mod tests;

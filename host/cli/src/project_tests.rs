@@ -3,14 +3,7 @@ use std::path::Path;
 
 fn home(root: &Path) -> Home {
     let root = root.canonicalize().unwrap();
-    let folder = |name: &str| root.join(name);
-    let home = Home {
-        config: folder("c"),
-        data: folder("d"),
-        cache: folder("e"),
-        workspace: folder("w"),
-        user: None,
-    };
+    let home = Home::below(&root);
     std::fs::create_dir_all(home.project().join(PROMPTS)).unwrap();
     home
 }

@@ -11,14 +11,7 @@ struct Fixture {
 fn fixture() -> Fixture {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().canonicalize().unwrap();
-    let folder = |name: &str| path.join(name);
-    let home = Home {
-        config: folder("c"),
-        data: folder("d"),
-        cache: folder("e"),
-        workspace: folder("w"),
-        user: None,
-    };
+    let home = Home::below(&path);
     for folder in [home.config.join(PROMPTS), home.project().join(PROMPTS)] {
         std::fs::create_dir_all(folder).unwrap();
     }

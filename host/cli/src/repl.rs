@@ -1,58 +1,119 @@
 //! The interactive session: reads a line, streams the answer, shows tools as they run.
 //!
-//! Ctrl-C ends the running turn or command, or clears the line; Ctrl-D and SIGTERM leave. A line that begins with `/` is a
-//! command.
+//! Ctrl-C ends the running turn or command, a second one leaves without waiting for that; at the prompt it clears the line, and
+//! twice on an empty one it leaves. Ctrl-D and SIGTERM leave. A line that begins with `/` is a command, with `!` a shell command.
 
 mod command;
+mod editing;
+mod elsewhere;
+mod grants;
+mod own;
+mod picker;
 mod progress;
+mod settings;
+mod shell;
+mod status;
+mod summary;
+mod tail;
 mod terminal;
+mod tree;
 
-use crate::args::{Args, Setup};
+use crate::args::Args;
 use crate::commands::Input;
 use crate::compose::{self, Composed, Plan};
-use crate::config::Config;
 use crate::explain::Explanations;
 use crate::home::Home;
+use crate::live::{AbsentNow, CurrentCommands, Running};
 use crate::loader::Loader;
 use crate::permit::{Person, Reply};
+use crate::print::{self, Stop, Turn};
 use crate::screen::{self, BOLD, DIM, visible};
+use crate::sessions::Sessions;
+use crate::start::{self, Start};
+use crate::usage;
 use crate::watch::Follower;
-use crate::{approve, config, print, secrets, usage};
 use anyhow::{Context, Result};
 use capstan_agent::AgentSession;
 use capstan_policy::PermissionMode;
-use print::Stop;
+use capstan_ports::ModelCatalog;
+use capstan_tools::CommandRuntime;
 use progress::Progress;
 use std::process::ExitCode;
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
-use terminal::{Line, PROMPT, Terminal};
+use terminal::{Line, Terminal};
+use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 
-/// How long the first prompt may be held up by what has to be compiled first.
-const WORTH_WAITING: Duration = Duration::from_secs(1);
+/// A session with a person at the keyboard, or with lines from elsewhere in their place.
+struct Repl {
+    home: Home,
+    terminal: Arc<Terminal>,
+    session: AgentSession,
+    sessions: Sessions,
+    models: Arc<dyn ModelCatalog>,
+    shell: Arc<dyn CommandRuntime>,
+    explanations: Explanations,
+    commands: CurrentCommands,
+    running: Running,
+    absent: AbsentNow,
+    /// Turns true when the extensions that were there at the start are in force; `None` when nothing is to be waited for.
+    ready: Option<watch::Receiver<bool>>,
+    terminate: Signal,
+    /// What stands in the next line already.
+    draft: String,
+    /// Ctrl-C was the last thing that was pressed, on an empty line.
+    wants_to_leave: bool,
+}
+
+/// What follows a line.
+enum Next {
+    /// Another line.
+    Line,
+    /// The end, in good order.
+    Leave(ExitCode),
+    /// The end at once: somebody does not want to wait.
+    Drop(ExitCode),
+}
+
+impl Next {
+    /// What follows a turn or a command that was stopped so, or not at all.
+    fn after(stop: Option<Stop>) -> Self {
+        match stop {
+            Some(Stop::Terminate) => Self::Leave(Stop::Terminate.exit_code()),
+            Some(Stop::Interrupt) | None => Self::Line,
+        }
+    }
+}
 
 /// Runs until the user leaves.
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
-    let home = Home::find()?;
+    let home = start::home(&args.session)?;
     let terminal = Arc::new(Terminal::open(&home)?);
+    let mut flags = args.session;
+    if flags.wants_list() {
+        let chosen = picker::session(&terminal, &home.sessions(), &home.workspace, None).await?;
+        let Some(path) = chosen else { return Ok(ExitCode::SUCCESS) };
+        flags.resume = Some(Some(
+            path.to_str().context("the file's name is no text; give the session's id")?.to_owned(),
+        ));
+    }
+    let Start { home, which } = Start::in_home(home, &flags)?;
     // Who sits at the terminal need not wait for what has to be compiled first.
     let mut loader = if terminal.is_interactive() { Loader::beside() } else { Loader::default() };
     if terminal.is_interactive() && !args.setup.no_extensions {
-        offer_grants(&home, &args.setup, &terminal, &mut loader).await?;
+        grants::offer(&home, &args.setup, &terminal, &mut loader).await?;
     }
     let person = terminal.is_interactive().then(|| terminal.clone() as Arc<dyn Person>);
     // Without a person at the keyboard nobody can answer, so nothing is asked.
     let default_mode = if person.is_some() { PermissionMode::Ask } else { PermissionMode::ReadOnly };
-    let plan = Plan { which: print::which(&args), default_mode, person, loader };
-    let composed = compose::session(&home, &args.setup, plan).await?;
+    let composed = compose::session(&home, &args.setup, Plan { which, default_mode, person, loader }).await?;
     if terminal.is_interactive() {
         greet(&composed);
     }
     let explanations = Explanations::of(&home, &composed);
-    let Composed { session, catalog, notices, live, loader, .. } = composed;
+    let Composed { session, sessions, models, shell, catalog, notices, live, loader, .. } = composed;
     session.agent().subscribe(Arc::new(Progress::default()));
-    let (running, commands, mut ready) = (live.running(), live.commands(), None);
+    let (running, absent, commands, mut ready) = (live.running(), live.absent(), live.commands(), None);
     if terminal.is_interactive() && !args.setup.no_extensions {
         let follower =
             Follower::new(home.clone(), args.setup, live, loader, &catalog, &notices, terminal.announcer());
@@ -60,81 +121,149 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
         tokio::spawn(follower.follow());
     }
     // A turn watches for the signal and so takes it from the system for good; from here on it is ours to heed.
-    let mut terminate = print::terminate()?;
-    loop {
-        if terminal.is_interactive()
-            && !session.deferred().is_empty()
-            && all_are_there(&mut ready).await?
-            && let Some(turn) = settle(&session, &*terminal, &explanations).await?
-        {
-            terminal.restore();
-            return Ok(turn.exit_code());
-        }
-        let line = tokio::select! {
-            line = terminal.line(PROMPT) => line?,
-            _ = terminate.recv() => {
-                terminal.restore();
-                return Ok(Stop::Terminate.exit_code());
-            }
-        };
-        match line {
-            Line::Text(text) if text.trim().is_empty() => {}
-            Line::Text(_) if !all_are_there(&mut ready).await? => {}
-            Line::Text(text) => match commands.current().read(&text) {
-                Input::Message(text) => {
-                    match print::kept(&explanations, print::turn(&session, text.into_owned()).await) {
-                        Ok(turn) if turn.is_last() => {
-                            terminal.restore();
-                            return Ok(turn.exit_code());
-                        }
-                        // How it ended is on the screen already; the session goes on.
-                        Ok(turn) => turn.report(),
-                        Err(error) => screen::complain(&error),
-                    }
-                }
-                Input::Command(named, arguments) => {
-                    if let Some(Stop::Terminate) =
-                        command::run(&*named, &session.id(), arguments, &mut terminate).await?
-                    {
-                        terminal.restore();
-                        return Ok(Stop::Terminate.exit_code());
-                    }
-                }
-                Input::Refused(error) => screen::complain(&error),
-                Input::Help => screen::show(&commands.current().list())?,
-                Input::Unknown(name) => command::unknown(name, &commands.current()),
-            },
-            Line::Interrupted => {}
-            Line::End => {
-                print::finish(&session).await;
-                usage::keep(&home, running.lock().unwrap_or_else(PoisonError::into_inner).iter());
-                return Ok(ExitCode::SUCCESS);
-            }
-        }
+    let terminate = print::terminate()?;
+    let repl = Repl {
+        home,
+        terminal,
+        session,
+        sessions,
+        models,
+        shell,
+        explanations,
+        commands,
+        running,
+        absent,
+        ready,
+        terminate,
+        draft: String::new(),
+        wants_to_leave: false,
+    };
+    if repl.terminal.is_interactive() && !repl.session.agent().state().messages.is_empty() {
+        repl.say_where();
     }
+    repl.until_the_end().await
 }
 
-/// Asks about calls that a gate put off, and goes on with the answers. Answers a turn that is the session's last.
-async fn settle(
-    session: &AgentSession,
-    person: &dyn Person,
-    explanations: &Explanations,
-) -> Result<Option<print::Turn>> {
-    // What is answered is gone from the list, also when its run failed; so this ends.
-    for deferred in session.deferred() {
-        let question = format!("was put off: {}\nRun it now?", deferred.reason);
-        let id = &deferred.call.id;
-        let turn = match person.reply(&question, &deferred.call).await {
-            Reply::Once | Reply::Always => print::drive(session, session.approve(id)).await,
-            Reply::No => print::drive(session, session.deny(id, "The user said no.")).await,
-        };
-        match print::kept(explanations, turn) {
-            Ok(turn) if turn.is_last() => return Ok(Some(turn)),
-            Ok(turn) => turn.report(),
-            Err(error) => screen::complain(&error),
+impl Repl {
+    async fn until_the_end(mut self) -> Result<ExitCode> {
+        loop {
+            let next = match self.settle().await? {
+                Next::Line => self.next().await?,
+                end => end,
+            };
+            match next {
+                Next::Line => {}
+                Next::Leave(code) => {
+                    self.terminal.restore();
+                    print::finish(&self.session).await;
+                    usage::keep(
+                        &self.home,
+                        self.running.lock().unwrap_or_else(PoisonError::into_inner).iter(),
+                    );
+                    return Ok(code);
+                }
+                Next::Drop(code) => {
+                    self.terminal.restore();
+                    return Ok(code);
+                }
+            }
         }
     }
-    Ok(None)
+
+    /// Reads a line and does what it says.
+    async fn next(&mut self) -> Result<Next> {
+        self.terminal.complete_with(self.commands.current().names());
+        let draft = std::mem::take(&mut self.draft);
+        let line = tokio::select! {
+            line = self.terminal.prompt(draft) => line?,
+            _ = self.terminate.recv() => return Ok(Next::Leave(Stop::Terminate.exit_code())),
+        };
+        let wanted_to_leave = std::mem::take(&mut self.wants_to_leave);
+        match line {
+            Line::Text(text) => self.obey(&text).await,
+            Line::Cleared => Ok(Next::Line),
+            Line::Interrupted if wanted_to_leave => Ok(Next::Leave(ExitCode::SUCCESS)),
+            Line::Interrupted => {
+                screen::note("capstan: press Ctrl-C again or Ctrl-D to leave");
+                self.wants_to_leave = true;
+                Ok(Next::Line)
+            }
+            Line::End => Ok(Next::Leave(ExitCode::SUCCESS)),
+        }
+    }
+
+    async fn obey(&mut self, line: &str) -> Result<Next> {
+        if line.trim().is_empty() {
+            return Ok(Next::Line);
+        }
+        // Lines from elsewhere than a keyboard may be anybody's, and nobody is asked before such a command.
+        if let Some(typed) = shell::typed(line).filter(|_| self.terminal.is_interactive()) {
+            return self.run_typed(typed).await;
+        }
+        let commands = self.commands.current();
+        match commands.read(line) {
+            Input::BuiltIn(command, arguments) => self.own(command, arguments).await,
+            Input::Refused(error) => {
+                screen::complain(&error);
+                Ok(Next::Line)
+            }
+            Input::Unknown(name) => {
+                command::unknown(name, &commands);
+                Ok(Next::Line)
+            }
+            Input::Message(_) | Input::Command(..) if !all_are_there(&mut self.ready).await? => {
+                Ok(Next::Line)
+            }
+            Input::Message(text) => {
+                let turn = print::turn(&self.session, text.into_owned()).await;
+                Ok(self.ended(turn))
+            }
+            Input::Command(named, arguments) => {
+                let stop = command::run(&*named, &self.session.id(), arguments, &mut self.terminate).await?;
+                Ok(Next::after(stop))
+            }
+        }
+    }
+
+    /// Keeps what a turn's hooks did and says how the turn ended, as far as that is not on the screen already.
+    fn ended(&self, turn: Result<Turn>) -> Next {
+        match print::kept(&self.explanations, turn) {
+            Ok(turn) if turn.is_left() => Next::Drop(turn.exit_code()),
+            Ok(turn) if turn.is_last() => Next::Leave(turn.exit_code()),
+            Ok(turn) => {
+                turn.report();
+                Next::Line
+            }
+            Err(error) => {
+                screen::complain(&error);
+                Next::Line
+            }
+        }
+    }
+
+    /// Asks about calls that a gate put off, and goes on with the answers.
+    async fn settle(&mut self) -> Result<Next> {
+        if !self.terminal.is_interactive()
+            || self.session.deferred().is_empty()
+            || !all_are_there(&mut self.ready).await?
+        {
+            return Ok(Next::Line);
+        }
+        // What is answered is gone from the list, also when its run failed; so this ends.
+        for deferred in self.session.deferred() {
+            let question = format!("was put off: {}\nRun it now?", deferred.reason);
+            let (session, id) = (&self.session, &deferred.call.id);
+            let turn = match self.terminal.reply(&question, &deferred.call).await {
+                Reply::Once | Reply::Always => print::drive(session, session.approve(id)).await,
+                Reply::No => print::drive(session, session.deny(id, "The user said no.")).await,
+            };
+            match self.ended(turn) {
+                Next::Line => {}
+                end => return Ok(end),
+            }
+        }
+        Ok(Next::Line)
+    }
 }
 
 fn greet(composed: &Composed) {
@@ -143,7 +272,7 @@ fn greet(composed: &Composed) {
     let with = if all.is_empty() { String::new() } else { format!(", with {}", all.join(", ")) };
     screen::note(&format!(
         "{BOLD}capstan{BOLD:#} {DIM}{}{with}. Ctrl-C stops an answer, Ctrl-D leaves, /help lists commands.{DIM:#}",
-        visible(&composed.model.info().full_name())
+        visible(&composed.session.model().info().full_name())
     ));
 }
 
@@ -165,40 +294,4 @@ async fn all_are_there(ready: &mut Option<watch::Receiver<bool>>) -> Result<bool
             Ok(false)
         }
     }
-}
-
-/// Asks about extensions that wait, before the session begins.
-async fn offer_grants(home: &Home, setup: &Setup, terminal: &Terminal, loader: &mut Loader) -> Result<()> {
-    let mut grants = config::load_grants(home)?;
-    let config = Config::load(home, &grants)?;
-    let mut catalog = loader.look(home, &config, &grants, &setup.extensions).await?;
-    loader.compile(&catalog, &terminal.announcer());
-    if loader.is_compiling() {
-        // A small extension is there in no time, and then it is asked about here and greeted with the others.
-        let compiled = async {
-            while loader.is_compiling() {
-                loader.compiled().await;
-            }
-        };
-        // Whatever takes longer joins later.
-        drop(tokio::time::timeout(WORTH_WAITING, compiled).await);
-        catalog = loader.look(home, &config, &grants, &setup.extensions).await?;
-    }
-    // What was in force for this look was so without the services of a session.
-    loader.memory.put_in_force(Vec::new());
-    for (found, about) in approve::waiting(&catalog) {
-        screen::note(&approve::card(found, about));
-        match terminal.line("Allow this? [y/N] ").await? {
-            Line::Text(answer) if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") => {
-                let allowed = approve::allow(home, &mut grants, about)
-                    .and_then(|granted| secrets::remind(home, about.descriptor.id.as_str(), &granted));
-                if let Err(error) = allowed {
-                    screen::complain(&error);
-                }
-            }
-            Line::Text(_) | Line::Interrupted => {}
-            Line::End => return Ok(()),
-        }
-    }
-    Ok(())
 }

@@ -5,11 +5,11 @@
 
 pub(crate) mod html;
 
-mod list;
+pub(crate) mod list;
 mod markdown;
 mod prose;
 mod show;
-mod speech;
+pub(crate) mod speech;
 mod tree;
 
 use crate::args::{ExportFormat, ExportOptions, SessionCommand, ShowOptions};
@@ -53,20 +53,28 @@ fn said(home: &Home, options: &ShowOptions) -> Result<()> {
 
 fn export(home: &Home, options: &ExportOptions) -> Result<()> {
     let session = open(home, options.session.as_deref())?;
-    let header = session.header();
-    let text = match options.format {
-        ExportFormat::Json => {
-            let entries = lines_of(&session, &session.entries())?;
-            format!("{{\"header\":{},\"entries\":{}}}\n", header.to_line()?, entries.trim_end())
-        }
-        ExportFormat::Markdown => markdown::render(&header, &SessionLog::path(&session, None)?),
-        ExportFormat::Html => html::render(&header, &SessionLog::path(&session, None)?),
-    };
+    let text = exported(&session, options.format)?;
     let Some(out) = &options.out else { return data(&text) };
     // For the user alone, as the session itself: it quotes whatever the tools read.
     write_private(out, &text)?;
     screen::note(&format!("capstan: the session is now also in {}", screen::path(out)));
     Ok(())
+}
+
+/// A session in another form.
+///
+/// # Errors
+/// When its entries cannot be read.
+pub(crate) fn exported(session: &SessionFile, format: ExportFormat) -> Result<String> {
+    let header = session.header();
+    Ok(match format {
+        ExportFormat::Json => {
+            let entries = lines_of(session, &session.entries())?;
+            format!("{{\"header\":{},\"entries\":{}}}\n", header.to_line()?, entries.trim_end())
+        }
+        ExportFormat::Markdown => markdown::render(&header, &SessionLog::path(session, None)?),
+        ExportFormat::Html => html::render(&header, &SessionLog::path(session, None)?),
+    })
 }
 
 /// The session that is meant, and what is wrong with it on stderr.

@@ -17,6 +17,10 @@ pub(crate) enum Which {
     New,
     /// The last one of this directory.
     Last,
+    /// The one in this file.
+    File(PathBuf),
+    /// A copy of the one in this file.
+    CopyOf(PathBuf),
     /// One that is not kept.
     Unkept,
 }
@@ -83,6 +87,17 @@ pub(crate) fn open(home: &Home, which: Which) -> Result<Kept> {
             })?;
             continued(&path)
         }
+        Which::File(path) => continued(&path),
+        Which::CopyOf(path) => {
+            // Without the lock, so that a copy can be made of a session that another process goes on with.
+            let original = SessionFile::open_read_only(&path)?;
+            let copy = match Path::new(&original.header().cwd) == home.workspace {
+                true => original.save_copy(&root)?,
+                // In another directory it is another story, of which what is on the other branches is no part.
+                false => original.fork_into(&root, &home.workspace, original.leaf().as_ref())?,
+            };
+            Ok(Kept::File(Arc::new(copy)))
+        }
     }
 }
 
@@ -94,7 +109,10 @@ fn continued(path: &Path) -> Result<Kept> {
         screen::note(&format!("capstan: {}: {}", screen::path(opened.path()), screen::visible(&notice)));
     }
     if let Some(error) = opened.read_only() {
-        return Err(error).context("the session cannot be continued; start a new one");
+        return Err(error).with_context(|| {
+            let path = screen::path(path);
+            format!("the session cannot be continued; start a new one, or go on with a copy of it: capstan --fork {path}")
+        });
     }
     Ok(Kept::File(Arc::new(opened)))
 }

@@ -107,6 +107,18 @@ pub fn open_by_id(root: &Path, id: &str) -> Result<SessionFile, SessionError> {
     SessionFile::open(&path_by_id(root, id)?)
 }
 
+/// The first line of a session's file. Nothing else of it is read, and it is not locked.
+///
+/// # Errors
+/// [`SessionError::NotFound`] when there is no such file, [`SessionError::Corrupt`] when it does not begin as a session does.
+pub fn header_of(path: &Path) -> Result<Header, SessionError> {
+    if !path.exists() {
+        let hint = "there is no such file".to_owned();
+        return Err(SessionError::NotFound { name: path.display().to_string(), hint });
+    }
+    read_header(path).map_err(|reason| SessionError::Corrupt { path: path.to_owned(), line: 1, reason })
+}
+
 /// The folders of all working directories. None when `root` is not there.
 pub(crate) fn folders(root: &Path) -> Result<Vec<PathBuf>, SessionError> {
     let failed = |error| io_failed(root, "list sessions", error);

@@ -39,7 +39,7 @@ pub use disk::{Disk, FileDisk, Presence};
 pub use entry::StoredEntry;
 pub use error::LineError;
 pub use file::{Notice, SessionFile};
-pub use find::{Search, Skipped, latest_in, open_by_id, path_by_id};
+pub use find::{Search, Skipped, header_of, latest_in, open_by_id, path_by_id};
 pub use header::{Header, VERSION};
 pub use list::{Condition, Listed, list};
 pub use memory::MemorySession;

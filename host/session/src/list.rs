@@ -7,12 +7,14 @@
 use crate::error::{LineError, io_failed};
 use crate::find::{folders, id_in_name, session_files};
 use crate::header::{Header, VERSION, folder_name};
+use crate::migrate::migrated_from;
 use capstan_ports::entry::TextOrPieces;
 use capstan_ports::message::text_of;
 use capstan_ports::{SessionError, SessionId};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -72,7 +74,7 @@ pub enum Condition {
 }
 
 /// The sessions of one directory, or of all, the one that was written last first (001-159). A file that is damaged or no
-/// session is listed as such.
+/// session is listed as such; a file of an older format that goes on in another one is not, that one stands for it.
 ///
 /// # Errors
 /// When a folder cannot be listed. No folder at all means that there are no sessions.
@@ -84,6 +86,8 @@ pub fn list(root: &Path, cwd: Option<&Path>) -> Result<Vec<Listed>, SessionError
     let cwd = cwd.map(Path::to_string_lossy);
     let mut buffer = Vec::new();
     let mut listed = Vec::new();
+    // Files of older formats that go on in another one. As long as they have not grown since, opening them opens that.
+    let mut continued = HashSet::new();
     for folder in in_folders {
         let files = match session_files(&folder) {
             Ok(files) => files,
@@ -91,7 +95,7 @@ pub fn list(root: &Path, cwd: Option<&Path>) -> Result<Vec<Listed>, SessionError
             Err(error) => return Err(io_failed(&folder, "list sessions", error)),
         };
         for (path, modified) in files {
-            let session = look_into(path, modified, &mut buffer);
+            let session = look_into(path, modified, &mut buffer, &mut continued);
             let is_elsewhere = cwd.as_ref().is_some_and(|cwd| session.cwd != *cwd);
             // Two directories can share a folder. What cannot be read may belong to either.
             if !is_elsewhere || matches!(session.condition, Condition::Unreadable { .. }) {
@@ -99,13 +103,27 @@ pub fn list(root: &Path, cwd: Option<&Path>) -> Result<Vec<Listed>, SessionError
             }
         }
     }
+    listed.retain(|session| {
+        let is_old = matches!(session.condition, Condition::OtherVersion(version) if version < VERSION);
+        let as_continued = || -> io::Result<(PathBuf, u64)> {
+            let path = session.path.canonicalize()?;
+            let n_bytes = path.metadata()?.len();
+            Ok((path, n_bytes))
+        };
+        !(is_old && as_continued().is_ok_and(|file| continued.contains(&file)))
+    });
     listed.sort_by(|a, b| {
         (Reverse(a.modified), Reverse(&a.path)).cmp(&(Reverse(b.modified), Reverse(&b.path)))
     });
     Ok(listed)
 }
 
-fn look_into(path: PathBuf, modified: SystemTime, buffer: &mut Vec<u8>) -> Listed {
+fn look_into(
+    path: PathBuf,
+    modified: SystemTime,
+    buffer: &mut Vec<u8>,
+    continued: &mut HashSet<(PathBuf, u64)>,
+) -> Listed {
     let id = SessionId::new(id_in_name(&path).unwrap_or_default());
     let mut listed = Listed {
         path,
@@ -120,13 +138,17 @@ fn look_into(path: PathBuf, modified: SystemTime, buffer: &mut Vec<u8>) -> Liste
         modified,
         condition: Condition::Good,
     };
-    if let Err(reason) = fill(&mut listed, buffer) {
+    if let Err(reason) = fill(&mut listed, buffer, continued) {
         listed.condition = Condition::Unreadable { reason };
     }
     listed
 }
 
-fn fill(listed: &mut Listed, buffer: &mut Vec<u8>) -> Result<(), String> {
+fn fill(
+    listed: &mut Listed,
+    buffer: &mut Vec<u8>,
+    continued: &mut HashSet<(PathBuf, u64)>,
+) -> Result<(), String> {
     let seam = read_ends(&listed.path, buffer).map_err(|error| error.to_string())?;
     listed.is_whole = seam.is_none();
     let mut lines = Lines { text: buffer, at: 0 };
@@ -137,6 +159,7 @@ fn fill(listed: &mut Listed, buffer: &mut Vec<u8>) -> Result<(), String> {
     if header.version != VERSION {
         listed.condition = Condition::OtherVersion(header.version);
     }
+    continued.extend(migrated_from(&header));
     listed.id = header.id;
     listed.cwd = header.cwd;
     listed.began = header.timestamp;

@@ -59,6 +59,12 @@ impl SessionFile {
     }
 }
 
+/// The file that this session is the continuation of in the current format, if it is one, and how many bytes it had.
+pub(crate) fn migrated_from(header: &Header) -> Option<(PathBuf, u64)> {
+    let bytes = header.extra.get(MARK)?.get("bytes")?.as_u64()?;
+    Some((header.parent_session.as_ref()?.into(), bytes))
+}
+
 /// The file beside `path` that continues it, if there is one.
 fn continuation(path: &Path, mark: &Value) -> Option<PathBuf> {
     // A folder that cannot be listed cannot be written to either, which is told then.

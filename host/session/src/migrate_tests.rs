@@ -40,6 +40,25 @@ fn n_sessions(path: &Path) -> usize {
     session_files(path.parent().unwrap()).unwrap().len()
 }
 
+// 001-138, 001-159
+#[test]
+fn the_list_shows_the_continuation_alone_until_the_older_file_grows() {
+    let root = tempdir().unwrap();
+    let folder = root.path().join("--w--");
+    fs::create_dir(&folder).unwrap();
+    let path = folder.join("2025-12-01T00-00-00-000Z_s2.jsonl");
+    fs::write(&path, VERSION_TWO).unwrap();
+    let listed = || -> Vec<PathBuf> {
+        crate::list(root.path(), None).unwrap().into_iter().map(|listed| listed.path).collect()
+    };
+    assert_eq!(listed(), [path.as_path()]);
+    let new = SessionFile::open(&path).unwrap().path().file_name().unwrap().to_owned();
+    assert_eq!(listed(), [folder.join(new)]);
+    let more = VERSION_TWO.lines().last().unwrap().replace("bbbbbbbb", "cccccccc") + "\n";
+    fs::write(&path, VERSION_TWO.to_owned() + &more).unwrap();
+    assert_eq!(listed().len(), 2);
+}
+
 // 001-138
 #[test]
 fn an_older_session_goes_on_in_a_new_file_and_its_own_is_left_as_it_is() {

@@ -215,7 +215,8 @@ impl SessionFile {
             Some(barrier) => notices.push(Notice::ReadOnly { reason: barrier.to_string() }),
         }
         for notice in &notices {
-            tracing::warn!(path = %path.display(), "{notice}");
+            // Whoever opened the session tells its user.
+            tracing::debug!(path = %path.display(), "{notice}");
         }
         Ok(Self::over(path.to_owned(), disk, tree, good_len, barrier, notices))
     }

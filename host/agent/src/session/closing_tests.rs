@@ -3,25 +3,11 @@ use crate::HookChain;
 use crate::recording_tests::{Notes, StageHook};
 use crate::scripted_tests::*;
 use async_trait::async_trait;
-use capstan_ports::entry::BashExecution;
 use capstan_ports::{CustomMessage, Hook, HookError, HookStage, SessionId, SessionLog, ThinkingLevel};
 use std::sync::{Arc, Mutex};
 
 fn open(model: &Arc<ScriptedModel>, log: &Arc<MemoryLog>) -> AgentSession {
     AgentSession::open(config(model), log.clone()).unwrap()
-}
-
-fn bash() -> BashExecution {
-    BashExecution {
-        command: "ls".into(),
-        output: String::new(),
-        exit_code: Some(0),
-        cancelled: false,
-        truncated: false,
-        full_output_path: None,
-        exclude_from_context: false,
-        timestamp: 1,
-    }
 }
 
 async fn until_streaming(session: &AgentSession) {
@@ -69,7 +55,7 @@ async fn a_closed_session_says_so() {
         session.set_label(first.clone(), None).await.err(),
         session.set_model(model.clone()).await.err(),
         session.set_thinking_level(ThinkingLevel::High).await.err(),
-        session.record_bash(bash()).await.err(),
+        session.record_bash(ran_bash("ls", "")).await.err(),
         session.branch(None).await.err(),
         session.navigate(&first, crate::NavigateOptions::default()).await.err(),
         session.switch(MemoryLog::named("s2")).await.err(),
@@ -87,7 +73,7 @@ async fn a_run_is_aborted_and_what_it_came_to_is_on_record_when_the_session_is_c
     let session = open(&model, &log);
     let closes = async {
         until_streaming(&session).await;
-        session.record_bash(bash()).await.unwrap();
+        session.record_bash(ran_bash("ls", "")).await.unwrap();
         session.dispose().await.unwrap();
         log.note("closed");
     };
@@ -168,7 +154,7 @@ async fn a_session_is_closed_even_if_what_waited_cannot_be_recorded() {
     let runs = tokio::time::timeout(std::time::Duration::from_millis(50), async {
         tokio::join!(session.prompt_text("hi"), async {
             until_streaming(&session).await;
-            session.record_bash(bash()).await.unwrap();
+            session.record_bash(ran_bash("ls", "")).await.unwrap();
         })
     });
     assert!(runs.await.is_err());

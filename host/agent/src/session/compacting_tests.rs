@@ -259,19 +259,7 @@ async fn a_shell_command_during_a_compaction_is_recorded_after_it() {
     let (session, model, log, _) = long_session([says_counted("done", 1900), Answer::Hangs(vec![])]).await;
     let records = async {
         until(|| model.sent().len() == 2).await;
-        session
-            .record_bash(capstan_ports::entry::BashExecution {
-                command: "ls".into(),
-                output: String::new(),
-                exit_code: Some(0),
-                cancelled: false,
-                truncated: false,
-                full_output_path: None,
-                exclude_from_context: false,
-                timestamp: 1,
-            })
-            .await
-            .unwrap();
+        session.record_bash(ran_bash("ls", "")).await.unwrap();
         assert!(!log.operations().contains(&"append message".to_owned()));
         session.abort_compaction();
     };

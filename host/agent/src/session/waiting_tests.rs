@@ -6,19 +6,6 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-fn bash(command: &str) -> BashExecution {
-    BashExecution {
-        command: command.into(),
-        output: "out".into(),
-        exit_code: Some(0),
-        cancelled: false,
-        truncated: false,
-        full_output_path: None,
-        exclude_from_context: false,
-        timestamp: 1,
-    }
-}
-
 fn kinds(log: &MemoryLog) -> Vec<String> {
     let of = |operation: &String| operation.strip_prefix("append ").map(str::to_owned);
     log.operations().iter().filter_map(of).collect()
@@ -51,8 +38,8 @@ fn one_call() -> Arc<ScriptedModel> {
 async fn a_shell_command_is_recorded_at_once_and_read_with_the_next_prompt() {
     let (log, model) = (MemoryLog::new(), ScriptedModel::new([says("ok")]));
     let session = AgentSession::open(config(&model), log.clone()).unwrap();
-    session.record_bash(bash("ls")).await.unwrap();
-    let secret = BashExecution { exclude_from_context: true, ..bash("env") };
+    session.record_bash(ran_bash("ls", "out")).await.unwrap();
+    let secret = BashExecution { exclude_from_context: true, ..ran_bash("env", "out") };
     session.record_bash(secret).await.unwrap();
     assert_eq!(log.operations(), ["append message", "commit", "append message", "commit"]);
     session.prompt_text("hi").await.unwrap();
@@ -66,7 +53,7 @@ async fn a_shell_command_is_recorded_at_once_and_read_with_the_next_prompt() {
 async fn a_shell_command_during_a_run_is_kept_back_until_the_run_is_over() {
     let (log, model) = (MemoryLog::new(), one_call());
     let session = meddling(&model, &log, |session| async move {
-        session.record_bash(bash("ls")).await.unwrap();
+        session.record_bash(ran_bash("ls", "out")).await.unwrap();
         // A prompt that is refused does not let it out either.
         assert!(matches!(session.prompt_text("me").await, Err(AgentError::AlreadyRunning)));
     });
@@ -101,7 +88,7 @@ async fn what_waited_for_a_run_whose_future_was_dropped_comes_before_the_next() 
             while !session.agent().state().is_streaming {
                 tokio::task::yield_now().await;
             }
-            session.record_bash(bash("ls")).await.unwrap();
+            session.record_bash(ran_bash("ls", "out")).await.unwrap();
         };
         tokio::join!(session.prompt_text("hi"), records)
     });
@@ -118,7 +105,7 @@ async fn what_could_not_be_recorded_still_waits() {
     let session = meddling(&model, &log, move |session| {
         let full = full.clone();
         async move {
-            session.record_bash(bash("ls")).await.unwrap();
+            session.record_bash(ran_bash("ls", "out")).await.unwrap();
             // Room for the result and the answer.
             *full.room.lock().unwrap() = 2;
         }

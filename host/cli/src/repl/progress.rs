@@ -1,8 +1,9 @@
 //! The turn on the screen: text as it comes, tools as they start and end.
 
+use super::tail::Tails;
 use crate::screen::{self, BAD, Budget, DIM, GOOD, brief};
 use async_trait::async_trait;
-use capstan_ports::event::{AgentEvent, AssistantEvent, EventSink};
+use capstan_ports::event::{AgentEvent, AssistantEvent, CompactionReason, EventSink};
 use capstan_ports::message::{Message, text_of};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -26,6 +27,8 @@ struct State {
     is_open: bool,
     /// What is left for the text that is streaming.
     budget: Budget,
+    /// Output of the calls that run.
+    tails: Tails,
 }
 
 #[async_trait]
@@ -68,7 +71,12 @@ impl State {
                 let (name, end) = (brief(&tool_name, NAME_SHOWN), self.end_line());
                 format!("{end}{DIM}→ {name} {}{DIM:#}\n", subject(&args))
             }
-            AgentEvent::ToolExecutionEnd { tool_name, result, is_error, .. } => {
+            AgentEvent::ToolExecutionUpdate { tool_call_id, partial_result, .. } => {
+                let lines = self.tails.update(&tool_call_id, &text_of(&partial_result.content));
+                if lines.is_empty() { lines } else { format!("{}{lines}", self.end_line()) }
+            }
+            AgentEvent::ToolExecutionEnd { tool_call_id, tool_name, result, is_error, .. } => {
+                self.tails.end(&tool_call_id);
                 let (mark, style) = if is_error { ("✗", BAD) } else { ("✓", GOOD) };
                 let (name, text) = (brief(&tool_name, NAME_SHOWN), brief(&text_of(&result.content), SHOWN));
                 format!("{style}{mark}{style:#} {DIM}{name}: {text}{DIM:#}\n")
@@ -77,7 +85,31 @@ impl State {
                 self.budget = Budget::default();
                 self.end_line().to_owned()
             }
-            _ => String::new(),
+            AgentEvent::CompactionStart { reason } => {
+                let why = match reason {
+                    CompactionReason::Manual => "",
+                    CompactionReason::Threshold => ", because it has grown long",
+                    CompactionReason::Overflow => ", because it is too long for the model",
+                };
+                format!("{}{DIM}→ summarizing what was said{why}{DIM:#}\n", self.end_line())
+            }
+            AgentEvent::CompactionEnd { result, aborted, error_message, .. } => {
+                match (result, error_message) {
+                    (Some(done), _) => format!(
+                        "{GOOD}✓{GOOD:#} {DIM}a summary stands for what was said before ({} tokens): {}{DIM:#}\n",
+                        done.tokens_before,
+                        brief(&done.summary, SHOWN)
+                    ),
+                    (None, _) if aborted => {
+                        format!("{BAD}✗{BAD:#} {DIM}the summary was interrupted{DIM:#}\n")
+                    }
+                    (None, Some(reason)) => {
+                        format!("{BAD}✗{BAD:#} {DIM}no summary was made: {}{DIM:#}\n", brief(&reason, SHOWN))
+                    }
+                    (None, None) => format!("{DIM}  nothing was summarized{DIM:#}\n"),
+                }
+            }
+            AgentEvent::AgentStart | AgentEvent::TurnStart | AgentEvent::MessageStart { .. } => String::new(),
         }
     }
 

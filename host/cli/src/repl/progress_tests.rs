@@ -1,4 +1,5 @@
 use super::*;
+use capstan_ports::CompactionResult;
 use capstan_ports::message::CustomMessage;
 use capstan_ports::tool::ToolOutcome;
 use serde_json::json;
@@ -37,6 +38,33 @@ fn ended(text: &str) -> AgentEvent {
     AgentEvent::ToolExecutionEnd { tool_call_id, tool_name, result: ToolOutcome::text(text), is_error: false }
 }
 
+fn compacted(summary: Option<&str>, error: Option<&str>) -> AgentEvent {
+    AgentEvent::CompactionEnd {
+        reason: CompactionReason::Manual,
+        result: summary.map(|summary| CompactionResult {
+            summary: summary.to_owned(),
+            first_kept_entry_id: None,
+            tokens_before: 7,
+            details: None,
+        }),
+        aborted: false,
+        will_retry: false,
+        error_message: error.map(str::to_owned),
+    }
+}
+
+#[test]
+fn it_is_said_why_a_summary_is_made_and_what_became_of_it() {
+    let mut state = State::default();
+    state.on(delta("half a line"));
+    let shown = state.on(AgentEvent::CompactionStart { reason: CompactionReason::Threshold });
+    assert_eq!(without_styles(&shown), "\n→ summarizing what was said, because it has grown long\n");
+    let shown = without_styles(&state.on(compacted(Some("all of it"), None)));
+    assert!(shown.contains("(7 tokens): all of it"), "{shown}");
+    assert!(without_styles(&state.on(compacted(None, Some("no key")))).contains("no key"));
+    assert_eq!(without_styles(&state.on(compacted(None, None))), "  nothing was summarized\n");
+}
+
 // O3: everything that events bring from models, tools and extensions.
 #[test]
 fn no_event_brings_anything_that_acts_on_the_terminal() {
@@ -56,7 +84,15 @@ fn no_event_brings_anything_that_acts_on_the_terminal() {
             result: ToolOutcome::text(HOSTILE),
             is_error: true,
         },
+        AgentEvent::ToolExecutionUpdate {
+            tool_call_id: id.clone(),
+            tool_name: name.clone(),
+            args: json!({}),
+            partial_result: ToolOutcome::text(format!("{HOSTILE}\n")),
+        },
         AgentEvent::MessageEnd { message: Arc::new(Message::Custom(CustomMessage::new(HOSTILE, HOSTILE))) },
+        compacted(Some(HOSTILE), None),
+        compacted(None, Some(HOSTILE)),
     ];
     for event in events {
         let shown = state.on(event);

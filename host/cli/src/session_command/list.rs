@@ -91,7 +91,8 @@ fn as_value(session: &Listed) -> Value {
     })
 }
 
-fn ago(age: Duration) -> String {
+/// How long ago, as people say it.
+pub(crate) fn ago(age: Duration) -> String {
     match age.as_secs() {
         seconds @ 0..60 => format!("{seconds} s ago"),
         seconds @ 60..7200 => format!("{} min ago", seconds / 60),
