@@ -80,7 +80,8 @@ fn piped() -> Result<String> {
     // One more byte shows that there was too much.
     let most = MAX_TEXT_BYTES as u64 + 1;
     std::io::stdin().lock().take(most).read_to_string(&mut text).context("the text cannot be read")?;
-    Ok(text)
+    // Most commands end their output with a line break that is not meant.
+    Ok(text.trim_end_matches('\n').to_owned())
 }
 
 async fn remove(memory: &SqliteMemory, key: &str, as_json: bool) -> Result<()> {
