@@ -34,21 +34,20 @@ impl Agent for Clerk {
     }
 }
 
-fn session(answers: impl IntoIterator<Item = Answer>) -> AgentSession {
+fn session(answers: impl IntoIterator<Item = Answer>) -> Result<AgentSession, AgentError> {
     let bundle: RuntimeBundle = AgentBuilder::new()
         .provider(Arc::new(ScriptedModel::new(answers)))
         .tool_registry(Arc::default())
         .hook_executor(Arc::default())
         .session_memory_backend(Arc::new(InMemoryStore::new()))
-        .build()
-        .unwrap();
-    AgentSession::new("s1", Arc::new(Clerk), Arc::new(bundle))
+        .build()?;
+    Ok(AgentSession::new("s1", Arc::new(Clerk), Arc::new(bundle)))
 }
 
 // 004-158 (6.3: bundle, turn, session memory, plan parser)
 #[tokio::test]
 async fn the_four_smoke_tests_of_the_seed_pass() {
-    let mut session = session([Answer::text("hello")]);
+    let mut session = session([Answer::text("hello")]).unwrap();
     assert_eq!(session.submit_turn("hi").await.unwrap().text(), "hello");
     let memory = SessionMemory::new(Arc::new(InMemoryStore::new()), "n");
     memory.set("k", "v").await.unwrap();
@@ -81,7 +80,7 @@ impl PlanParser for Lines {
 // 004-154, 004-165: a session of the runtime carries a plan out, with a parser of the program's own.
 #[tokio::test]
 async fn a_plan_is_carried_out_in_a_session_with_a_parser_of_the_programs_own() {
-    let session = session(["one\ntwo", "did one", "did two"].map(Answer::text));
+    let session = session(["one\ntwo", "did one", "did two"].map(Answer::text)).unwrap();
     let mut task = TaskAgent::new(session, Arc::new(Lines));
     let plan = task.run("both").await.unwrap();
     assert_eq!(plan.outcome(), PlanOutcome::Completed);
