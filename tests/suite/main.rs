@@ -20,6 +20,7 @@ mod load;
 mod memory_command;
 mod native_hooks;
 mod network;
+mod planning;
 mod prompts;
 mod reload;
 mod roles;

@@ -35,7 +35,7 @@ pub(crate) async fn install_roles(product: &Product) -> Result<()> {
 }
 
 /// Ways to go wrong: each with what is said of it, and a guest that does so with the body made for it.
-fn bad_guests(make: impl Fn(Guest, &str) -> Guest) -> [(&'static str, Guest); 4] {
+pub(crate) fn bad_guests(make: impl Fn(Guest, &str) -> Guest) -> [(&'static str, Guest); 4] {
     // A result has two cases, so there is no ninth.
     let (guest, garbage) = Guest::new("garbage").answer(9, "");
     [

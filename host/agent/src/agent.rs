@@ -15,7 +15,7 @@ use crate::state::AgentState;
 use crate::transcript::{DeferredCall, deferred_calls};
 use async_trait::async_trait;
 use capstan_ports::{AgentEvent, AssistantMessage, CustomMessage, EventSink, Message, Model, Tool};
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -297,6 +297,11 @@ impl Agent {
     /// The configuration of the next run.
     pub(crate) fn config(&self) -> AgentLoopConfig {
         self.inner.settings().config.clone()
+    }
+
+    /// Turns so far.
+    pub(crate) fn turns(&self) -> u32 {
+        self.inner.turns.load(Ordering::Relaxed)
     }
 
     pub(crate) fn claim(&self) -> Result<ActiveRun, AgentError> {

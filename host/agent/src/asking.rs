@@ -74,7 +74,7 @@ impl Run<'_> {
             attempt += 1;
             let config = self.config;
             let stopped = config.retry_stop.stopped();
-            self.report_retry_start(attempt, delay, &received);
+            self.report_retry_start(attempt, delay, &received).await;
             // A half answer that was shown is closed as a round of its own. One that was not shown leaves no trace.
             let shown = received.shown;
             let given_up = received.given_up();
@@ -271,7 +271,14 @@ impl Run<'_> {
         }
     }
 
-    fn report_retry_start(&self, attempt: u32, delay: Duration, received: &Received) {
+    async fn report_retry_start(&self, attempt: u32, delay: Duration, received: &Received) {
+        let hooks = self.config.hooks.current();
+        if hooks.has(HookStage::ModelError) {
+            let context = self.hook_context();
+            let message = received.message.error_message.as_deref().unwrap_or_default();
+            let failure = Failure::new(FailureKind::Model, message);
+            self.patiently(hooks.retrying(&context, attempt, delay, &failure)).await;
+        }
         if let Some(observe) = &self.config.on_retry {
             observe(RetryEvent::AutoRetryStart {
                 attempt,

@@ -107,6 +107,8 @@ pub trait ContextTransform: Send + Sync {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct AgentLoopConfig {
+    /// The name of the agent's role, for hooks.
+    pub agent_name: Option<Arc<str>>,
     /// Who answers.
     pub model: Arc<dyn Model>,
     /// What else could answer; a session that was continued with one of them goes on with that. `None` knows no other.
@@ -174,6 +176,7 @@ impl AgentLoopConfig {
     /// The defaults around a model: no hooks, no log, no queues, parallel execution.
     pub fn new(model: Arc<dyn Model>) -> Self {
         Self {
+            agent_name: None,
             model,
             models: None,
             thinking: ThinkingLevel::Off,

@@ -89,7 +89,7 @@ impl Run<'_> {
                 let message = failure.message.clone();
                 self.config.observers.tell(|| TurnEvent::TurnFailed { message });
                 if hooks.has(HookStage::TurnError) {
-                    let context = self.hook_context();
+                    let context = self.hook_context().of_turn();
                     self.patiently(hooks.turn_error(&context, &failure)).await;
                 }
             }
@@ -101,7 +101,7 @@ impl Run<'_> {
         let answer =
             self.added.iter().rev().find(|message| matches!(message.as_ref(), Message::Assistant(_)));
         if let Some(answer) = answer.filter(|_| hooks.has(HookStage::AfterTurn)) {
-            let context = self.hook_context();
+            let context = self.hook_context().of_turn();
             self.patiently(hooks.after_turn(&context, answer, &self.tool_results)).await;
         }
     }

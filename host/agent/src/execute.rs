@@ -91,7 +91,8 @@ impl<'a> Batch<'a> {
         context: HookContext,
     ) -> Self {
         // A token of its own: when recording fails the rest of the batch is cancelled, but the run is not.
-        let context = HookContext { cancel: context.cancel.child_token(), ..context };
+        let mut context = context;
+        context.cancel = context.cancel.child_token();
         let hooks = config.hooks.current();
         Self {
             config,

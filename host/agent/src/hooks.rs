@@ -97,10 +97,19 @@ impl Silence {
 impl HookChain {
     /// A chain of these hooks.
     pub fn new(hooks: impl IntoIterator<Item = Arc<dyn Hook>>) -> Self {
+        let mut hooks: Vec<Arc<dyn Hook>> = hooks.into_iter().collect();
+        hooks.sort_by(|a, b| a.name().cmp(b.name()));
+        Self::in_this_order(hooks)
+    }
+
+    /// A chain of hooks that a program lists itself: among those of one priority the one named first runs first, whatever
+    /// their names (004-127).
+    pub fn in_this_order(hooks: impl IntoIterator<Item = Arc<dyn Hook>>) -> Self {
         let hooks: Vec<Arc<dyn Hook>> = hooks.into_iter().collect();
         let stages = STAGES.map(|stage| {
             let mut members: Vec<_> = hooks.iter().filter(|hook| is_member(hook.as_ref(), stage)).collect();
-            members.sort_by(|a, b| (a.priority(stage), a.name()).cmp(&(b.priority(stage), b.name())));
+            // Stable, so that equal ones stay in order.
+            members.sort_by_key(|hook| hook.priority(stage));
             members
                 .into_iter()
                 .map(|hook| Member { hook: hook.clone(), off: AtomicBool::new(false) })

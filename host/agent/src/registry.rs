@@ -124,6 +124,17 @@ impl ToolRegistry {
         Some(removed.tool.clone())
     }
 
+    /// The tool of exactly this name.
+    pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.snapshot().get(name).map(|entry| entry.tool.clone())
+    }
+
+    /// The tools themselves, in order of registration: what a second registry is made of that must not change with this
+    /// one.
+    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        self.snapshot().entries.iter().map(|entry| entry.tool.clone()).collect()
+    }
+
     /// What is registered, in order of registration.
     pub fn list(&self) -> Arc<[ToolDefinition]> {
         self.snapshot().definitions()

@@ -222,7 +222,7 @@ impl<'a> Run<'a> {
         let Some(input) = prompts.last_mut().filter(|_| hooks.has(HookStage::BeforeTurn)) else {
             return Ok(());
         };
-        let context = self.hook_context();
+        let context = self.hook_context().of_turn();
         let asked = self.cancel.run_until_cancelled(hooks.before_turn(&context, input)).await;
         // An aborted run goes on to its first request, which is then not made.
         if let Some(changed) = asked.transpose()?.flatten() {
@@ -418,7 +418,10 @@ impl<'a> Run<'a> {
             round: self.round,
             model: self.model_name.clone(),
         };
-        HookContext { turn, cancel: self.cancel.clone(), conversation: self.transcript.clone() }
+        let mut context = HookContext::new(turn, self.cancel.clone());
+        context.conversation = self.transcript.clone();
+        context.agent = self.config.agent_name.clone();
+        context
     }
 
     /// Nothing is taken from a queue once the run is aborted: what waits there is for the next run (000-061).

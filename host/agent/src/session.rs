@@ -20,11 +20,16 @@ use crate::error::AgentError;
 use crate::run::Decision;
 use crate::transcript::{DeferredCall, deferred_calls};
 use capstan_ports::entry::EntryKind;
-use capstan_ports::{AssistantMessage, CustomMessage, Message, SessionId, SessionLifecycle, SessionLog};
+use capstan_ports::hook::HookContext;
+use capstan_ports::{
+    AssistantMessage, CustomMessage, Message, PlanStepStatus, SessionId, SessionLifecycle, SessionLog,
+    TurnContext,
+};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::sync::{Mutex, MutexGuard};
+use tokio_util::sync::CancellationToken;
 
 /// An agent whose conversation lives in a [`SessionLog`].
 ///
@@ -285,6 +290,21 @@ impl AgentSession {
     /// such things tell it themselves. Hooks that are told can add entries; a prompt from there would wait for itself.
     pub async fn tell(&self, event: SessionLifecycle) {
         self.agent.config().hooks.current().session_lifecycle(&self.id(), event).await;
+    }
+
+    /// Tells hooks that a step of a plan changed its status; steps count from 0. The context names the turn that the step is
+    /// or was carried out in.
+    pub async fn tell_plan_step(&self, step: u32, status: &PlanStepStatus) {
+        let config = self.agent.config();
+        let turns = self.agent.turns();
+        let turn = match status {
+            PlanStepStatus::Completed(_) | PlanStepStatus::Failed(_) => turns.saturating_sub(1),
+            PlanStepStatus::Running | PlanStepStatus::Skipped => turns,
+        };
+        let model = config.model.info().full_name().into();
+        let turn = TurnContext { session_id: self.id(), turn, round: 0, model };
+        let context = HookContext::new(turn, CancellationToken::new());
+        config.hooks.current().plan_step(&context, step, status).await;
     }
 
     /// Waits until observers have handled what they were told so far, at most `limit`. For a program that is about to

@@ -10,6 +10,7 @@ use capstan_ports::{
     SessionLifecycle, Verdict,
 };
 use std::sync::Arc;
+use std::time::Duration;
 
 impl HookChain {
     /// Lets hooks rewrite the user's message or refuse the turn. The result is the message to go on with, if it changed.
@@ -117,6 +118,21 @@ impl HookChain {
         }
     }
 
+    /// Tells that a model call is made again.
+    pub(crate) async fn retrying(
+        &self,
+        context: &HookContext,
+        attempt: u32,
+        delay: Duration,
+        failure: &Failure,
+    ) {
+        const STAGE: HookStage = HookStage::ModelError;
+        for member in self.asked(STAGE) {
+            let (told, took) = self.ask(member, member.hook.retrying(context, attempt, delay, failure)).await;
+            self.told(member, About::stage(STAGE).took(took), told);
+        }
+    }
+
     /// Tells that a turn ended well.
     pub(crate) async fn after_turn(&self, context: &HookContext, answer: &Message, results: &[Arc<Message>]) {
         const STAGE: HookStage = HookStage::AfterTurn;
@@ -138,6 +154,10 @@ impl HookChain {
     /// Tells that a step of a plan changed its status.
     pub async fn plan_step(&self, context: &HookContext, step: u32, status: &PlanStepStatus) {
         const STAGE: HookStage = HookStage::PlanStep;
+        if !self.has(STAGE) {
+            return;
+        }
+        let context = &context.clone().of_plan_step(step as usize);
         for member in self.asked(STAGE) {
             let (told, took) = self.ask(member, member.hook.plan_step(context, step, status)).await;
             self.told(member, About::stage(STAGE).took(took), told);

@@ -2,6 +2,7 @@
 
 mod authors;
 mod memory;
+mod plan;
 mod session;
 mod sessions;
 
@@ -10,6 +11,7 @@ use capstan_policy::PermissionMode;
 use capstan_ports::ThinkingLevel;
 use clap::{Parser, Subcommand, ValueEnum};
 pub(crate) use memory::MemoryCommand;
+pub(crate) use plan::{PlanMode, PlanOptions};
 pub(crate) use session::SessionFlags;
 pub(crate) use sessions::{ExportFormat, ExportOptions, SessionCommand, ShowOptions};
 use std::path::PathBuf;
@@ -133,6 +135,8 @@ pub(crate) enum Command {
     /// Sessions that were kept: what there is, what was said, copies for reading elsewhere
     #[command(subcommand)]
     Session(SessionCommand),
+    /// Make a plan for a goal, show it, and carry it out step by step
+    Plan(Box<PlanOptions>),
     /// What you keep for the agent to find, in every session and every folder
     #[command(subcommand)]
     Memory(MemoryCommand),

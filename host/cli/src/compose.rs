@@ -53,6 +53,8 @@ pub(crate) struct Composed {
     pub(crate) trace: Arc<HookTrace>,
     /// What the model is told, and the prompts that can be called by name.
     pub(crate) prompts: Arc<Prompts>,
+    /// Who is configured to read plans.
+    pub(crate) plan_parsers: Vec<String>,
 }
 
 impl Composed {
@@ -185,6 +187,7 @@ pub(crate) async fn assemble(
         loader,
         trace,
         prompts,
+        plan_parsers: config.plan_parsers.clone(),
     })
 }
 

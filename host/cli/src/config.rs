@@ -37,6 +37,8 @@ struct File {
     compaction: Compaction,
     /// Which extension is the memory, where several could: its id. `none`: no memory at all.
     memory: Option<String>,
+    /// Who reads plans: one name, or several that are asked in turn.
+    plan_parser: Option<Names>,
     /// Providers by name.
     provider: BTreeMap<String, Provider>,
     /// Tables of extensions by id.
@@ -47,6 +49,23 @@ struct File {
     rtk: Option<RtkSettings>,
     /// What extensions may use, by role.
     limits: BTreeMap<String, LimitChange>,
+}
+
+/// One name or several.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum Names {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl From<Names> for Vec<String> {
+    fn from(names: Names) -> Self {
+        match names {
+            Names::One(name) => vec![name],
+            Names::Several(names) => names,
+        }
+    }
 }
 
 /// The keys of [`CompactionSettings`]; one that is absent leaves what was said before.
@@ -83,6 +102,8 @@ pub(crate) struct Config {
     pub(crate) compressor: Option<String>,
     pub(crate) compaction: CompactionSettings,
     pub(crate) memory: Option<String>,
+    /// Empty where nobody is named.
+    pub(crate) plan_parsers: Vec<String>,
     pub(crate) providers: Vec<ProviderConfig>,
     /// The user's, then the project's: a project adds hooks and takes none away.
     pub(crate) hooks: Vec<ProcessHookSettings>,
@@ -198,6 +219,9 @@ impl Config {
             keep_recent_tokens: said.keep_recent_tokens.unwrap_or(before.keep_recent_tokens),
         };
         self.memory = file.memory.or(self.memory.take());
+        if let Some(names) = file.plan_parser {
+            self.plan_parsers = names.into();
+        }
         self.extensions.extend(file.extension);
         self.hooks.extend(file.hook);
         self.rtk = file.rtk.or(self.rtk.take());

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 /// How long the end waits for a slow reader. Far beyond what any takes that reads at all.
-const READER_MAY_TAKE: Duration = Duration::from_secs(60);
+pub(crate) const READER_MAY_TAKE: Duration = Duration::from_secs(60);
 
 /// Runs the prompt; the first line is that of the session's file, the others are its events.
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {

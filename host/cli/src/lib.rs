@@ -34,6 +34,7 @@ mod memory_command;
 mod model;
 mod output;
 mod permit;
+mod plan;
 mod print;
 mod project;
 mod prompts;
@@ -113,6 +114,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         // Done before there was a runtime.
         Some(Command::CompileWorker) => Ok(ExitCode::SUCCESS),
         Some(Command::Doctor) => doctor::run().await,
+        Some(Command::Plan(options)) => plan::run(*options).await,
         Some(Command::Demo(options)) => demo::run(options).await,
         None => match (&args.print, args.mode) {
             (Some(_), Mode::Text) => print::run(args).await,

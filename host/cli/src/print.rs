@@ -147,14 +147,18 @@ pub(crate) async fn drive(
     session: &AgentSession,
     run: impl Future<Output = Result<Vec<Arc<Message>>, AgentError>>,
 ) -> Result<Turn> {
-    let stops = stream::unfold(terminate()?, async |mut terminate| {
+    until_stopped(run, || session.agent().abort(), stops()?).await
+}
+
+/// What somebody presses or sends to end something, one after another.
+pub(crate) fn stops() -> Result<impl Stream<Item = Result<Stop>>> {
+    Ok(stream::unfold(terminate()?, async |mut terminate| {
         let stop = tokio::select! {
             pressed = tokio::signal::ctrl_c() => pressed.map(|()| Stop::Interrupt).context("Ctrl-C cannot be watched"),
             _ = terminate.recv() => Ok(Stop::Terminate),
         };
         Some((stop, terminate))
-    });
-    until_stopped(run, || session.agent().abort(), stops).await
+    }))
 }
 
 /// Waits for the run. At the first of the stops the run is aborted and waited for further; at the second it is left.

@@ -37,10 +37,10 @@ use capstan_agent::AgentSession;
 use capstan_policy::PermissionMode;
 use capstan_ports::ModelCatalog;
 use capstan_tools::CommandRuntime;
-use progress::Progress;
+pub(crate) use progress::Progress;
 use std::process::ExitCode;
 use std::sync::{Arc, PoisonError};
-use terminal::{Line, Terminal};
+pub(crate) use terminal::{Line, Terminal};
 use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 

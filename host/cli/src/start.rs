@@ -50,6 +50,11 @@ impl Start {
 }
 
 impl SessionFlags {
+    /// Whether a session is to go on, or a copy of one.
+    pub(crate) fn names_one(&self) -> bool {
+        self.latest || self.resume.is_some() || self.session.is_some() || self.fork.is_some()
+    }
+
     /// Whether a session is to be chosen from a list.
     pub(crate) fn wants_list(&self) -> bool {
         self.resume == Some(None)

@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// What a rewriter says of its subject: the user's message before a turn, the messages before a model call, the answer
@@ -90,8 +91,9 @@ pub enum HookError {
     },
 }
 
-/// What a hook gets besides its subject.
+/// What a hook gets besides its subject. Made with [`HookContext::new`], so that fields can be added.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct HookContext {
     /// Where in the conversation.
     pub turn: TurnContext,
@@ -100,12 +102,40 @@ pub struct HookContext {
     /// The conversation as it stands: before a tool call it ends in the answer that made the call. Shared with the loop,
     /// so looking at it costs nothing; a hook that keeps it makes the loop copy its list once.
     pub conversation: Messages,
+    /// The name of the agent's role, where it has one.
+    pub agent: Option<Arc<str>>,
+    /// Which turn of its session begins or has ended, counted from 0; only at the stages around a turn (004-123). At every
+    /// stage [`TurnContext::turn`] says the same.
+    pub turn_index: Option<u32>,
+    /// Which step of its plan changed its status, counted from 0; only at [`HookStage::PlanStep`].
+    pub plan_step_index: Option<usize>,
 }
 
 impl HookContext {
     /// A context without a conversation.
     pub fn new(turn: TurnContext, cancel: CancellationToken) -> Self {
-        Self { turn, cancel, conversation: Messages::default() }
+        Self {
+            turn,
+            cancel,
+            conversation: Messages::default(),
+            agent: None,
+            turn_index: None,
+            plan_step_index: None,
+        }
+    }
+
+    /// The same at a stage around a turn.
+    #[must_use]
+    pub fn of_turn(mut self) -> Self {
+        self.turn_index = Some(self.turn.turn);
+        self
+    }
+
+    /// The same about this step of a plan.
+    #[must_use]
+    pub fn of_plan_step(mut self, step: usize) -> Self {
+        self.plan_step_index = Some(step);
+        self
     }
 
     /// The latest answer of the model; at the stages around a tool call, the one that made the call (000-130).
@@ -217,6 +247,21 @@ pub trait Hook: Send + Sync {
     /// # Errors
     /// Any error is reported and changes nothing.
     async fn model_error(&self, _context: &HookContext, _failure: &Failure) -> Result<(), HookError> {
+        Ok(())
+    }
+
+    /// A model call failed and is made again after `delay`; `attempt` counts from 1. An observer, asked of hooks that take part
+    /// in [`HookStage::ModelError`]; components are not asked.
+    ///
+    /// # Errors
+    /// As [`Hook::model_error`].
+    async fn retrying(
+        &self,
+        _context: &HookContext,
+        _attempt: u32,
+        _delay: Duration,
+        _failure: &Failure,
+    ) -> Result<(), HookError> {
         Ok(())
     }
 

@@ -9,6 +9,8 @@
 //! [`compressor`], [`memory`], [`memory_store`], [`session_memory`] and [`storage`], [`plan`], [`command`], [`program`], [`price`]; last
 //! [`extension`] (what a component declares).
 
+#![deny(missing_docs)]
+
 pub mod chat;
 pub mod command;
 pub mod compressor;

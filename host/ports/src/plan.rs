@@ -112,6 +112,12 @@ pub trait PlanParser: Send + Sync {
     /// How the user calls it: a plain name for the host's own, `extension/format` for a component's.
     fn name(&self) -> &str;
 
+    /// How a model is told what to write: the end of a sentence that begins with "Write the plan as". `None`: it is told the
+    /// name.
+    fn format(&self) -> Option<&str> {
+        None
+    }
+
     /// Reads `raw`, which the model wrote when it was asked for a plan for `goal`.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! What can go wrong in a turn, a plan, or when an agent is put together.
 
+use capstan_agent::AgentError as LoopError;
 use capstan_ports::{MemoryError, ModelError, ToolError};
 
 /// What went wrong. The errors of the parts are held as they are, so that a program can look into them.
@@ -48,3 +49,32 @@ impl AgentError {
         }
     }
 }
+
+/// What the loop says, in the words of this crate.
+impl From<LoopError> for AgentError {
+    fn from(error: LoopError) -> Self {
+        match error {
+            LoopError::Model(error) | LoopError::BranchSummary(error) | LoopError::Compaction(error) => {
+                Self::Llm(error)
+            }
+            LoopError::Runtime(error) => {
+                Self::Tool(ToolError::Failed { message: error.to_string(), source: Some(Box::new(error)) })
+            }
+            LoopError::Memory(error) => Self::Memory(error),
+            LoopError::HookAborted { reason, .. } | LoopError::CompactionRefused { reason, .. } => {
+                Self::HookBlocked(reason)
+            }
+            limit @ (LoopError::ToolLoopExceeded { .. } | LoopError::RepeatedFailure { .. }) => {
+                Self::LimitExceeded(limit.to_string())
+            }
+            config @ (LoopError::DuplicateTool { .. } | LoopError::ExtensionName { .. }) => {
+                Self::Config(config.to_string())
+            }
+            other => Self::Other(other.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "error_tests.rs"]
+mod tests;

@@ -12,6 +12,8 @@
 //! It cannot protect a session against a program that writes to the file without asking for the lock. It notices that
 //! before the next entry and stops writing.
 
+#![deny(missing_docs)]
+
 pub mod disk;
 pub mod entry;
 pub mod error;

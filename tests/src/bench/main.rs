@@ -11,6 +11,7 @@ mod hook_call;
 mod load;
 mod loop_overhead;
 mod memory;
+mod plan_step;
 mod sandbox;
 mod session;
 mod session_list;
@@ -42,7 +43,7 @@ struct Args {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
-    /// Only figures whose name, or whose group's name (client, hook_call, load, swap, loop_overhead, session, memory), contains this
+    /// Only figures whose name, or whose group's name (client, hook_call, load, swap, loop_overhead, plan, session, memory), contains this
     #[arg(long, value_name = "NAME", default_value = "")]
     only: String,
 }
@@ -72,6 +73,7 @@ fn main() -> Result<()> {
     load::measure(&subject, &mut figures)?;
     swap::measure(&subject, &mut figures)?;
     loop_overhead::measure(&mut figures)?;
+    plan_step::measure(&mut figures)?;
     session::measure(&mut figures)?;
     session_list::measure(&mut figures)?;
     memory::measure(&mut figures)?;

@@ -17,7 +17,7 @@ const NAME_SHOWN: usize = 64;
 
 /// Shows events.
 #[derive(Default)]
-pub(super) struct Progress {
+pub(crate) struct Progress {
     state: Mutex<State>,
 }
 

@@ -24,7 +24,7 @@ const PROMPT: &str = "> ";
 const CONTINUED: &str = "… ";
 
 /// What came from the keyboard.
-pub(super) enum Line {
+pub(crate) enum Line {
     /// A line.
     Text(String),
     /// Ctrl-C, with text on the line that is gone now.
@@ -54,7 +54,7 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     /// Takes the terminal, or whatever stdin is.
-    pub(super) fn open(home: &Home) -> Result<Self> {
+    pub(crate) fn open(home: &Home) -> Result<Self> {
         let mut editor = Editor::new().context("the terminal cannot be used")?;
         let editing = Editing::default();
         let (names, has_text) = (editing.names(), editing.has_text());
@@ -100,12 +100,12 @@ impl Terminal {
     }
 
     /// Whether a person is there.
-    pub(super) fn is_interactive(&self) -> bool {
+    pub(crate) fn is_interactive(&self) -> bool {
         self.interactive
     }
 
     /// Gives the terminal back as the shell had it, if a line is still being read. Reading cannot be called off.
-    pub(super) fn restore(&self) {
+    pub(crate) fn restore(&self) {
         let Some(modes) = self.modes.as_ref().filter(|_| self.is_reading.load(Ordering::Relaxed)) else {
             return;
         };
@@ -148,7 +148,7 @@ impl Terminal {
     }
 
     /// The answer to a question. What was typed before the question was there is no answer to it.
-    pub(super) async fn ask(&self, question: &str) -> Result<Line> {
+    pub(crate) async fn ask(&self, question: &str) -> Result<Line> {
         self.forget_typed();
         self.read(question, String::new()).await
     }

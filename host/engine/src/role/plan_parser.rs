@@ -15,12 +15,19 @@ pub(super) struct ComponentPlanParser {
     format: String,
     /// As the user calls it.
     name: String,
+    /// As a model is told of it: all that a descriptor says.
+    told: String,
 }
 
 impl ComponentPlanParser {
     pub(super) fn new(extension: &Extension, format: &str) -> Self {
         let name = format!("{}/{format}", extension.id());
-        Self { extension: extension.clone(), format: format.to_owned(), name }
+        let told = format!(
+            "text in the format `{format}`, read by the extension `{}`, which says of itself: {}",
+            extension.id(),
+            extension.descriptor().summary
+        );
+        Self { extension: extension.clone(), format: format.to_owned(), name, told }
     }
 
     fn error(&self, source: CallError) -> PlanParseError {
@@ -40,6 +47,10 @@ impl ComponentPlanParser {
 impl PlanParser for ComponentPlanParser {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn format(&self) -> Option<&str> {
+        Some(&self.told)
     }
 
     async fn parse(&self, raw: &str, goal: &str) -> Result<Plan, PlanParseError> {

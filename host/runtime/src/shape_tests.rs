@@ -1,0 +1,73 @@
+//! What the compiler and the sources say about the crate as a whole.
+
+use crate::*;
+
+fn is_shared<T: Send + Sync + ?Sized>() {}
+
+// 004-152 (NF3)
+#[test]
+fn every_public_type_can_be_shared_between_threads() {
+    is_shared::<dyn Agent>();
+    is_shared::<AgentBuilder>();
+    is_shared::<RuntimeBundle>();
+    is_shared::<AgentConfig>();
+    is_shared::<CompactConfig>();
+    is_shared::<dyn Clock>();
+    is_shared::<SystemClock>();
+    is_shared::<ConversationMemory>();
+    is_shared::<CostTracker>();
+    is_shared::<AgentError>();
+    is_shared::<InMemoryStore>();
+    is_shared::<Document>();
+    is_shared::<KnowledgeStore>();
+    is_shared::<PromptTemplate>();
+    is_shared::<PromptComposer>();
+    is_shared::<ProviderRegistry>();
+    is_shared::<MemoryRetriever>();
+    is_shared::<AgentSession>();
+    is_shared::<ChatResponse>();
+    is_shared::<SessionMemory>();
+    is_shared::<SessionMemorySetTool>();
+}
+
+// 004-055: a stream is read by one reader, which may be on another thread.
+#[test]
+fn a_stream_can_be_moved_to_another_thread() {
+    fn is_sent<T: Send>() {}
+    is_sent::<TurnStream<'_>>();
+}
+
+// 004-150 (NF1), 004-164: nothing but what the loop uses, too, and nothing of screens, gateways or several agents.
+#[test]
+fn the_crate_depends_on_the_loop_and_on_nothing_new() {
+    let manifest = include_str!("../Cargo.toml");
+    let section = manifest.split_once("[dependencies]\n").unwrap().1.split("\n\n").next().unwrap();
+    let names: Vec<&str> = section.lines().map(|line| line.split(['.', ' ']).next().unwrap()).collect();
+    let known = [
+        "capstan-agent",
+        "capstan-ports",
+        "async-trait",
+        "futures",
+        "serde",
+        "serde_json",
+        "thiserror",
+        "tokio",
+        "tokio-util",
+        "tracing",
+        // Ids of plans and of conversations' messages; the session crate has it anyway.
+        "uuid",
+    ];
+    assert!(names.contains(&"capstan-agent"), "{names:?}");
+    let new: Vec<_> = names.iter().filter(|name| !known.contains(name)).collect();
+    assert!(new.is_empty(), "{new:?}");
+}
+
+// 004-051, 004-052
+#[test]
+fn a_session_knows_no_memory_of_conversations() {
+    for source in [include_str!("session.rs"), include_str!("session_history.rs")] {
+        assert!(source.contains("SessionLog"), "the sources are the ones meant");
+        assert!(!source.contains("ConversationMemory") && !source.contains("KnowledgeStore"));
+        assert!(!source.contains("memory_store"));
+    }
+}
