@@ -4,6 +4,7 @@ use crate::bundle::RuntimeBundle;
 use crate::config::{AgentConfig, Clock, SystemClock};
 use crate::error::AgentError;
 use crate::retriever::MemoryRetriever;
+use crate::session_memory_tool::SessionMemorySetTool;
 use capstan_agent::{HookRegistry, RetrieveTool, RetryPolicy, ToolRegistry};
 use capstan_ports::permission::AllowAll;
 use capstan_ports::{MemoryStore, Model, NoPrices, PermissionPort, PriceTable, Tool};
@@ -20,6 +21,7 @@ pub struct AgentBuilder {
     memory_store: Option<Arc<dyn MemoryStore>>,
     retriever: Option<Arc<MemoryRetriever>>,
     session_memory_backend: Option<Arc<dyn MemoryStore>>,
+    session_memory_tool: bool,
     config: AgentConfig,
     permissions: Option<Arc<dyn PermissionPort>>,
     prices: Option<Arc<dyn PriceTable>>,
@@ -69,6 +71,13 @@ impl AgentBuilder {
         self
     }
 
+    /// Lets the model set facts of its session itself, through the tool `session_memory_set`; it needs a
+    /// [`session_memory_backend`](Self::session_memory_backend). Unset, only the program sets them.
+    pub fn session_memory_tool(mut self) -> Self {
+        self.session_memory_tool = true;
+        self
+    }
+
     /// Bounds in place of the default ones.
     pub fn config(mut self, config: AgentConfig) -> Self {
         self.config = config;
@@ -104,14 +113,20 @@ impl AgentBuilder {
     ///
     /// # Errors
     /// [`AgentError::Config`], which names the part that is missing or does not fit: no model, tools or hooks, bounds with
-    /// which no turn could run, or a retriever beside a tool of the name `retrieve`.
+    /// which no turn could run, a retriever beside a tool of the name `retrieve`, or the tool `session_memory_set` beside one
+    /// of that name or without a backend.
     pub fn build(self) -> Result<RuntimeBundle, AgentError> {
         self.config.check()?;
         let tools = needed(self.tool_registry, "tool_registry")?;
-        let tool_registry = match &self.retriever {
-            Some(retriever) => with_retrieve(&tools, retriever)?,
+        let mut tool_registry = match &self.retriever {
+            Some(retriever) => with_added(&tools, Arc::new(RetrieveTool::new(retriever.clone())))?,
             None => tools,
         };
+        if self.session_memory_tool {
+            // A store that only the session itself knows cannot be reached from a tool that all sessions share.
+            let backend = needed(self.session_memory_backend.clone(), "session_memory_backend")?;
+            tool_registry = with_added(&tool_registry, Arc::new(SessionMemorySetTool::new(backend)))?;
+        }
         Ok(RuntimeBundle {
             provider: needed(self.provider, "provider")?,
             tool_registry,
@@ -133,15 +148,11 @@ fn needed<T>(part: Option<T>, name: &str) -> Result<T, AgentError> {
 }
 
 /// A copy with the tool added: other bundles over the same registry have not asked for it (X21).
-fn with_retrieve(
-    tools: &ToolRegistry,
-    retriever: &Arc<MemoryRetriever>,
-) -> Result<Arc<ToolRegistry>, AgentError> {
-    let retrieve: Arc<dyn Tool> = Arc::new(RetrieveTool::new(retriever.clone()));
-    let all = tools.tools().into_iter().chain([retrieve]);
-    let copy = ToolRegistry::with_tools(all).map_err(|error| {
-        AgentError::Config(format!("the retriever needs the tool name `retrieve`: {error}"))
-    })?;
+fn with_added(tools: &ToolRegistry, tool: Arc<dyn Tool>) -> Result<Arc<ToolRegistry>, AgentError> {
+    let name = tool.definition().name.clone();
+    let all = tools.tools().into_iter().chain([tool]);
+    let copy = ToolRegistry::with_tools(all)
+        .map_err(|error| AgentError::Config(format!("the memory needs the tool name `{name}`: {error}")))?;
     Ok(Arc::new(copy))
 }
 

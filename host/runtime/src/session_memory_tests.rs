@@ -1,6 +1,7 @@
 use super::*;
-use crate::InMemoryStore;
 use crate::fakes::FailingStore;
+use crate::{ConversationMemory, Document, InMemoryStore, KnowledgeStore};
+use capstan_ports::Message;
 use proptest::prelude::*;
 
 fn store() -> Arc<dyn MemoryStore> {
@@ -130,4 +131,25 @@ async fn what_others_set_stays_within_what_every_request_can_hold() {
     assert!(memory.set(&"k".repeat(257), "v").await.is_err());
     port.remove(&id, "k").await.unwrap();
     assert_eq!(port.get(&id, "k").await.unwrap(), None);
+}
+
+// 004-074
+#[tokio::test]
+async fn facts_conversations_and_knowledge_in_one_store_do_not_touch_each_other() {
+    let store = store();
+    let id = SessionId::new("s");
+    let memory = SessionMemory::of_session(store.clone(), &id);
+    let knowledge = KnowledgeStore::new(store.clone(), "docs");
+    let conversation = ConversationMemory::new(store.clone(), "s");
+    knowledge.add(Document::new("k", "a document")).await.unwrap();
+    conversation.add_message(&Message::user("said")).await.unwrap();
+    let others = async || (store.list("docs").await.unwrap(), store.list("_conversation_s").await.unwrap());
+    let before = others().await;
+    memory.set("k", "a fact").await.unwrap();
+    memory.port().set(&id, "l", "another").await.unwrap();
+    memory.remove("l").await.unwrap();
+    assert_eq!(memory.snapshot().await.unwrap(), "<session-context>\nk: a fact\n</session-context>");
+    memory.clear().await.unwrap();
+    assert_eq!(others().await, before);
+    assert_eq!((before.0.len(), before.1.len()), (1, 1));
 }

@@ -1,25 +1,26 @@
-//! Lets the model keep facts for the rest of its session. Off unless it is added to the tools.
+//! Lets the model keep facts for the rest of its session. Off unless the program asks for it.
 
 use crate::SessionMemory;
 use async_trait::async_trait;
 use capstan_ports::tool::ToolContext;
 use capstan_ports::{
-    CallAccess, Execution, SessionMemoryPort, Tool, ToolCall, ToolDefinition, ToolError, ToolOutcome,
+    CallAccess, Execution, MemoryStore, Tool, ToolCall, ToolDefinition, ToolError, ToolOutcome,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The tool `session_memory_set`: what the model sets is in the next request's `<session-context>`.
 ///
-/// Its facts stand where the application's own stand, so it is offered only where the application adds it.
+/// Its facts stand where the program's own stand, so the model has it only where the program says so
+/// ([`AgentBuilder::session_memory_tool`](crate::AgentBuilder::session_memory_tool)). One tool serves all sessions of a store.
 pub struct SessionMemorySetTool {
     definition: ToolDefinition,
-    facts: Arc<dyn SessionMemoryPort>,
+    store: Arc<dyn MemoryStore>,
 }
 
 impl SessionMemorySetTool {
-    /// The tool over this memory.
-    pub fn new(memory: &SessionMemory) -> Self {
+    /// The tool over the store that the sessions keep their facts in.
+    pub fn new(store: Arc<dyn MemoryStore>) -> Self {
         let definition = ToolDefinition {
             name: "session_memory_set".to_owned(),
             label: "Session memory".to_owned(),
@@ -37,7 +38,7 @@ impl SessionMemorySetTool {
             }),
             execution: Execution::Sequential,
         };
-        Self { definition, facts: memory.port() }
+        Self { definition, store }
     }
 }
 
@@ -53,7 +54,9 @@ impl Tool for SessionMemorySetTool {
 
     async fn execute(&self, call: &ToolCall, context: &ToolContext) -> Result<ToolOutcome, ToolError> {
         let argument = |name: &str| call.arguments[name].as_str().unwrap_or_default();
-        let kept = self.facts.set(&context.turn.session_id, argument("key"), argument("value")).await;
+        let session = &context.turn.session_id;
+        let facts = SessionMemory::of_session(self.store.clone(), session).port();
+        let kept = facts.set(session, argument("key"), argument("value")).await;
         kept.map_err(|error| ToolError::Failed {
             message: error.to_string(),
             source: Some(Box::new(error)),
