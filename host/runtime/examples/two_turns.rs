@@ -62,8 +62,8 @@ impl Tool for Seats {
     }
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), AgentError> {
+/// Asks and asks again. Answers what was said, and what it cost.
+pub(crate) async fn converse() -> Result<Vec<String>, AgentError> {
     let model = ScriptedModel::new([
         Answer::call("seats", json!({ "table": "window" })),
         Answer::text("Two seats at the window are free."),
@@ -75,12 +75,20 @@ async fn main() -> Result<(), AgentError> {
         .hook_executor(Arc::new(HookRegistry::default()))
         .build()?;
     let mut session = AgentSession::new("demo", Arc::new(Receptionist), Arc::new(bundle));
+    let mut said = Vec::new();
     for input in ["Is there room at the window?", "I take it."] {
-        println!("user: {input}");
         let answer = session.submit_turn(input).await?;
-        println!("{}: {}", session.agent.name(), answer.text());
+        said.push(format!("user: {input}"));
+        said.push(format!("{}: {}", session.agent.name(), answer.text()));
     }
-    let cost = session.cost_so_far();
-    println!("{} turns, {} model calls, {} tokens", session.turn_index(), cost.calls, cost.total_tokens());
+    said.push(format!("{} turns, {} model calls", session.turn_index(), session.cost_so_far().calls));
+    Ok(said)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), AgentError> {
+    for line in converse().await? {
+        println!("{line}");
+    }
     Ok(())
 }

@@ -98,3 +98,5 @@ mod fakes;
 mod scripted_tests;
 #[cfg(test)]
 mod shape_tests;
+#[cfg(test)]
+mod task_session_tests;

@@ -28,6 +28,13 @@ fn every_public_type_can_be_shared_between_threads() {
     is_shared::<ChatResponse>();
     is_shared::<SessionMemory>();
     is_shared::<SessionMemorySetTool>();
+    is_shared::<TaskAgent>();
+    is_shared::<Plan>();
+    is_shared::<PlanRecord>();
+    is_shared::<JsonPlanParser>();
+    is_shared::<FallbackPlanParser>();
+    is_shared::<dyn PlanObserver>();
+    is_shared::<dyn Turns>();
 }
 
 // 004-055: a stream is read by one reader, which may be on another thread.
@@ -69,5 +76,52 @@ fn a_session_knows_no_memory_of_conversations() {
         assert!(source.contains("SessionLog"), "the sources are the ones meant");
         assert!(!source.contains("ConversationMemory") && !source.contains("KnowledgeStore"));
         assert!(!source.contains("memory_store"));
+    }
+}
+
+// 004-155 (NF6)
+#[test]
+fn the_crates_that_programs_build_on_do_not_compile_with_an_undocumented_item() {
+    for library in [
+        include_str!("lib.rs"),
+        include_str!("../../ports/src/lib.rs"),
+        include_str!("../../agent/src/lib.rs"),
+        include_str!("../../session/src/lib.rs"),
+    ] {
+        assert!(library.contains("#![deny(missing_docs)]"));
+    }
+}
+
+// 004-020 (X20): the documentation holds a program that makes the bundle itself and must not compile.
+#[test]
+fn the_bundle_can_only_be_built() {
+    let source = include_str!("bundle.rs");
+    assert!(source.contains("```compile_fail,E0639"));
+    assert!(source.contains("#[non_exhaustive]\npub struct RuntimeBundle"));
+    assert!(!source.contains("pub fn new"));
+}
+
+// 004-007
+#[test]
+fn a_role_runs_no_turns() {
+    let methods = include_str!("role.rs").lines().filter(|line| line.trim_start().starts_with("fn "));
+    assert_eq!(methods.count(), 3, "name, prompt and tools");
+    assert!(!include_str!("role.rs").contains("fn submit_turn"));
+}
+
+// 004-160: one concern a file, and the names of the seed at the root.
+#[test]
+fn each_concern_has_its_file_and_its_name_at_the_root() {
+    for (source, name) in [
+        (include_str!("role.rs"), "pub trait Agent"),
+        (include_str!("bundle.rs"), "pub struct RuntimeBundle"),
+        (include_str!("config.rs"), "pub struct AgentConfig"),
+        (include_str!("session.rs"), "pub struct AgentSession"),
+        (include_str!("session_memory.rs"), "pub struct SessionMemory"),
+        (include_str!("task.rs"), "pub struct TaskAgent"),
+        (include_str!("builder.rs"), "pub struct AgentBuilder"),
+        (include_str!("error.rs"), "pub enum AgentError"),
+    ] {
+        assert!(source.contains(name), "{name}");
     }
 }
