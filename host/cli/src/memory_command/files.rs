@@ -98,7 +98,8 @@ fn read(path: &Path) -> Result<String, String> {
 pub(super) fn parts(text: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut part = String::new();
-    for paragraph in text.split("\n\n").map(str::trim_end).filter(|paragraph| !paragraph.trim().is_empty()) {
+    let paragraphs = text.split("\n\n").map(|paragraph| paragraph.trim_start_matches('\n').trim_end());
+    for paragraph in paragraphs.filter(|paragraph| !paragraph.is_empty()) {
         let begins = paragraph.starts_with('#') && part.len() > PART_BYTES / 4;
         if !part.is_empty() && (begins || part.len() + paragraph.len() + 2 > PART_BYTES) {
             parts.push(std::mem::take(&mut part));
