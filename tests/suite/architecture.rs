@@ -140,6 +140,44 @@ fn unsafe_code_is_only_where_the_design_allows_it() -> Result<()> {
     Ok(())
 }
 
+// 004-161: what CI runs builds everything without warnings, the documentation too.
+#[test]
+fn ci_denies_warnings_of_compiler_lints_and_documentation() -> Result<()> {
+    let read = |name: &str| std::fs::read_to_string(root().join(name)).with_context(|| name.to_owned());
+    assert!(read(".ci/run")?.lines().any(|line| line.trim() == "cargo xtask test"));
+    let tasks = read(".cargo/xtask/src/tests.rs")?;
+    let lint = tasks.split_once("pub(crate) fn lint(").context("the lints")?.1;
+    let lint = lint.split_once("\n}\n").context("their end")?.0;
+    for needed in ["\"clippy\", \"--workspace\", \"--all-targets\"", "\"--deny\"", "\"doc\", \"--workspace\""]
+    {
+        assert!(lint.contains(needed), "{needed}");
+    }
+    assert!(tasks.matches("lint(workspace)").count() >= 1, "the tests begin with the lints");
+    Ok(())
+}
+
+// 004-162: what the documents say of each other is there.
+#[test]
+fn every_link_within_the_project_leads_somewhere() -> Result<()> {
+    let mut n_links = 0;
+    for path in files(".md")? {
+        let text = std::fs::read_to_string(&path)?;
+        let folder = path.parent().context("a folder")?;
+        // Only what stands outside of code is a link.
+        let prose = text.split("```").step_by(2).collect::<String>();
+        for link in prose.split("](").skip(1).filter_map(|rest| rest.split_once(')').map(|(link, _)| link)) {
+            let target = link.split_once('#').map_or(link, |(target, _)| target);
+            if target.is_empty() || target.contains("://") || target.contains(char::is_whitespace) {
+                continue;
+            }
+            n_links += 1;
+            assert!(folder.join(target).exists(), "{}: {link} leads nowhere", path.display());
+        }
+    }
+    assert!(n_links > 10, "the links were not found");
+    Ok(())
+}
+
 // 001-178: what seed 001 keeps apart is apart here, and each part has its tests.
 #[test]
 fn entries_contexts_sessions_tools_extensions_and_the_agent_session_are_modules_of_their_own() -> Result<()> {

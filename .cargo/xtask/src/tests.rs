@@ -61,6 +61,12 @@ pub(crate) fn lint(workspace: &Workspace) -> Result<()> {
     run::step("formatting and clippy");
     workspace.cargo(["fmt", "--all", "--check"])?;
     workspace.cargo(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
+    run::step("documentation of the libraries");
+    let denied = ["--config", "build.rustdocflags=[\"--deny\", \"warnings\"]"];
+    // Programs have nothing that another crate could link to.
+    let libraries = ["--exclude", "capstan-cli", "--exclude", "capstan-tests", "--exclude", "xtask"];
+    let doc = ["doc", "--workspace", "--no-deps", "--quiet"];
+    workspace.cargo(denied.iter().chain(&doc).chain(&libraries))?;
     for project in outside_packages(workspace)? {
         workspace.cargo_in(&project, ["fmt", "--check"])?;
         workspace.cargo_in(&project, ["clippy", "--quiet", "--all-targets", "--", "--deny", "warnings"])?;

@@ -4,7 +4,7 @@ use crate::*;
 
 fn is_shared<T: Send + Sync + ?Sized>() {}
 
-// 004-152 (NF3)
+// 004-152 (NF3), 004-163: parts are trait objects behind `Arc`, and what does I/O is `async` and answers a `Result`.
 #[test]
 fn every_public_type_can_be_shared_between_threads() {
     is_shared::<dyn Agent>();

@@ -7,7 +7,7 @@ fn said(turn: &[Arc<Message>]) -> Vec<(&'static str, String)> {
     turn.iter().map(|message| (message.role(), message.text())).collect()
 }
 
-// 003-011
+// 003-011, 004-157: a program of before there were roles, plans and memories is the same program still.
 #[tokio::test]
 async fn a_program_with_path_dependencies_runs_two_turns_and_its_own_tool() {
     let model = model();
