@@ -69,6 +69,16 @@ async fn the_best_text_comes_first_in_any_form_of_its_words_and_any_script() {
 }
 
 #[tokio::test]
+async fn a_word_that_is_nowhere_finds_those_that_begin_like_it() {
+    let (_folder, memory) = memory();
+    memory.save(record("db", "We use PostgreSQL everywhere")).await.unwrap();
+    memory.save(record("post", "The post office is closed")).await.unwrap();
+    assert_eq!(keys(&memory, "postgres").await, ["db"]);
+    assert_eq!(keys(&memory, "post").await, ["post"], "a word that is there means itself");
+    assert_eq!(keys(&memory, "pos").await, Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn a_rare_word_is_found_beside_one_that_nearly_every_text_has() {
     let (_root, memory) = memory();
     let many = (0..10_000).map(|n| record(&format!("{n}"), &format!("the common text number {n}")));

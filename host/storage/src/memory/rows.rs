@@ -1,6 +1,6 @@
 //! What the memory says to SQLite. Callers hold a transaction where something changes.
 
-use super::words::{indexed, phrases};
+use super::words::{beginning, indexed, phrases};
 use capstan_ports::MemoryQuery;
 use capstan_ports::memory_store::{MemoryHit, MemoryRecord};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -131,8 +131,8 @@ pub(super) fn search(
     // One state of the file for all that follows.
     let connection = connection.transaction()?;
     let Some(id) = namespace_id(&connection, namespace)? else { return Ok(Vec::new()) };
-    let phrases = phrases(&query.query);
     let range = rows_of(id);
+    let phrases = counted(&connection, range, phrases(&query.query))?;
     let weighed = weighed(&connection, range, &phrases)?;
     let Some((best, best_weight)) = weighed.first().copied() else { return Ok(Vec::new()) };
     let share = share(&connection, best, &phrases)?;
@@ -152,22 +152,41 @@ pub(super) fn search(
     Ok(hits)
 }
 
+/// In how many rows each phrase is, as far as that matters. A word that is in none stands for those that begin with it: who
+/// looks for `postgres` means `PostgreSQL`, too.
+fn counted(
+    connection: &Connection,
+    (first, last): (i64, i64),
+    phrases: Vec<String>,
+) -> rusqlite::Result<Vec<(u32, String)>> {
+    let mut select = connection.prepare_cached(
+        "SELECT COUNT(*) FROM (SELECT 1 FROM word WHERE word MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT ?4)",
+    )?;
+    let mut count = |phrase: &str| -> rusqlite::Result<u32> {
+        select.query_row(params![phrase, first, last, MAX_WEIGHED], |row| row.get(0))
+    };
+    let mut counted = Vec::with_capacity(phrases.len());
+    for phrase in phrases {
+        let n = count(&phrase)?;
+        if n == 0
+            && let Some(begun) = beginning(&phrase)
+        {
+            counted.push((count(&begun)?, begun));
+        } else {
+            counted.push((n, phrase));
+        }
+    }
+    Ok(counted)
+}
+
 /// The rows that hold any of the phrases, the best first, with what they weigh.
 fn weighed(
     connection: &Connection,
     (first, last): (i64, i64),
-    phrases: &[String],
+    phrases: &[(u32, String)],
 ) -> rusqlite::Result<Vec<(i64, f64)>> {
-    let mut counted = Vec::new();
-    let mut count = connection.prepare_cached(
-        "SELECT COUNT(*) FROM (SELECT 1 FROM word WHERE word MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT ?4)",
-    )?;
-    for phrase in phrases {
-        let n: u32 = count.query_row(params![phrase, first, last, MAX_WEIGHED], |row| row.get(0))?;
-        if n > 0 {
-            counted.push((n, phrase.as_str()));
-        }
-    }
+    let there = phrases.iter().filter(|(n, _)| *n > 0);
+    let mut counted: Vec<_> = there.map(|(n, phrase)| (*n, phrase.as_str())).collect();
     counted.sort_unstable();
     // The rare words decide: common ones join while there is room for what they bring.
     let mut room = MAX_WEIGHED;
@@ -199,10 +218,10 @@ fn weighed(
 }
 
 /// The share of the phrases that a row holds.
-fn share(connection: &Connection, id: i64, phrases: &[String]) -> rusqlite::Result<f64> {
+fn share(connection: &Connection, id: i64, phrases: &[(u32, String)]) -> rusqlite::Result<f64> {
     let mut select = connection.prepare_cached("SELECT 1 FROM word WHERE word MATCH ?1 AND rowid = ?2")?;
     let mut held = 0_u32;
-    for phrase in phrases {
+    for (_, phrase) in phrases {
         held += u32::from(select.exists(params![phrase, id])?);
     }
     Ok(f64::from(held) / phrases.len().max(1) as f64)

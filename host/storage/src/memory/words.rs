@@ -12,6 +12,9 @@ const MAX_WORDS: usize = 32;
 /// Characters of one word that count.
 const MAX_WORD_CHARS: usize = 64;
 
+/// Characters that a word needs to stand for those which begin like it.
+const MIN_BEGINNING_CHARS: usize = 4;
+
 /// A text as it is indexed.
 pub(super) fn indexed(text: &str) -> Cow<'_, str> {
     if !text.chars().any(stands_alone) {
@@ -42,6 +45,13 @@ pub(super) fn phrases(query: &str) -> Vec<String> {
         }
     }
     phrases
+}
+
+/// What finds every word that begins like this one; `None` for several words, and for one so short that it begins half of all.
+pub(super) fn beginning(phrase: &str) -> Option<String> {
+    let letters = phrase.trim_matches('"');
+    let is_word = !letters.contains(' ') && letters.chars().nth(MIN_BEGINNING_CHARS - 1).is_some();
+    is_word.then(|| format!("{phrase}*"))
 }
 
 /// The parts of a word: what is written with an alphabet as it is, of the rest each two neighbours.
