@@ -44,7 +44,7 @@ pub(crate) struct Composed {
     /// Which session it is, and going on with others.
     pub(crate) sessions: Sessions,
     /// What else could answer.
-    pub(crate) models: Arc<dyn ModelCatalog>,
+    pub(crate) models: Arc<ConfiguredModels>,
     /// Runs what the user types after `!`, or an rpc client sends, as the `bash` tool runs what the model writes.
     pub(crate) shell: Arc<dyn CommandRuntime>,
     /// What is needed to look at the extensions again.
@@ -97,7 +97,7 @@ pub(crate) async fn assemble(
     grants: &Grants,
     commands: Arc<dyn CommandRuntime>,
 ) -> Result<Composed> {
-    let models: Arc<dyn ModelCatalog> = Arc::new(ConfiguredModels::new(config));
+    let models = Arc::new(ConfiguredModels::new(config));
     // A new session is made only when everything else is in order.
     let going_on = match plan.which {
         Which::Last | Which::File(_) => Some(sessions::open(home, plan.which.clone())?),
@@ -133,6 +133,7 @@ pub(crate) async fn assemble(
     let mut loop_config = AgentLoopConfig::new(model.clone());
     loop_config.thinking = setup.thinking.unwrap_or_default();
     loop_config.models = Some(models.clone());
+    loop_config.prices = models.clone();
     // What was named for this run counts; what is only configured gives way to what the session was continued with.
     loop_config.chosen.model = setup.model.is_some();
     loop_config.chosen.thinking = setup.thinking.is_some();

@@ -253,6 +253,11 @@ impl Config {
             provider.api_key = std::env::var(&variable).ok().filter(|key| !key.is_empty()).map(Secret::new);
             provider.api_key_env = Some(variable);
         }
+        if let Some((model, _)) =
+            wanted.models.iter().find(|(_, model)| model.cost.is_some_and(|cost| !cost.is_valid()))
+        {
+            bail!("models.{model}: a cost is a number of dollars for a million tokens, zero or more");
+        }
         provider.headers.extend(wanted.headers.into_iter().map(|(name, value)| (name, Secret::new(value))));
         provider.models.extend(wanted.models);
         if let Some(seconds) = wanted.idle_timeout_seconds {

@@ -128,3 +128,21 @@ fn a_hook_for_an_event_that_does_not_exist_is_refused_with_the_file() {
         assert!(error.contains("config.toml") && error.contains(problem), "{error}");
     }
 }
+
+#[test]
+fn a_cost_that_nothing_can_have_is_refused_by_the_models_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = home(folder.path());
+    let costs = |cost: &str| {
+        write(&home.config_file(), &format!("[provider.openai.models.m]\ncost = {cost}\n"));
+        Config::load(&home, &Grants::default())
+    };
+    let config = costs("{ input = 1.5 }").unwrap();
+    let openai = config.providers.iter().find(|provider| provider.name == "openai").unwrap();
+    assert_eq!(openai.models["m"].cost.unwrap().input, 1.5);
+    for wrong in ["{ input = -1 }", "{ output = nan }", "{ input = inf }"] {
+        let text = format!("{:#}", costs(wrong).unwrap_err());
+        assert!(text.contains("models.m") && text.contains("dollars"), "{text}");
+    }
+    assert!(costs("{ inputs = 1 }").is_err(), "a misspelt price would be none");
+}

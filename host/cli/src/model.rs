@@ -4,7 +4,7 @@
 use crate::args::Setup;
 use crate::config::Config;
 use anyhow::{Context, Result, bail};
-use capstan_ports::{Model, ModelCatalog, ModelError, ModelErrorKind, ModelInfo};
+use capstan_ports::{Model, ModelCatalog, ModelError, ModelErrorKind, ModelInfo, Price, PriceTable};
 use capstan_provider::{ProviderConfig, ProviderError};
 use std::sync::Arc;
 
@@ -56,6 +56,13 @@ impl ConfiguredModels {
             .map(|(provider, model)| capstan_provider::info(provider, model));
         // Without a default there is just none to offer first.
         Self { providers: config.providers.clone(), default: default.ok() }
+    }
+}
+
+impl PriceTable for ConfiguredModels {
+    fn price(&self, model: &ModelInfo) -> Option<Price> {
+        let provider = self.providers.iter().find(|provider| provider.name == model.provider)?;
+        provider.models.get(&model.id)?.cost
     }
 }
 

@@ -25,6 +25,7 @@ use crate::explain::Explanations;
 use crate::home::Home;
 use crate::live::{AbsentNow, CurrentCommands, Running};
 use crate::loader::Loader;
+use crate::model::ConfiguredModels;
 use crate::permit::{Person, Reply};
 use crate::print::{self, Stop, Turn};
 use crate::screen::{self, BOLD, DIM, visible};
@@ -35,7 +36,6 @@ use crate::watch::Follower;
 use anyhow::{Context, Result};
 use capstan_agent::AgentSession;
 use capstan_policy::PermissionMode;
-use capstan_ports::ModelCatalog;
 use capstan_tools::CommandRuntime;
 pub(crate) use progress::Progress;
 use std::process::ExitCode;
@@ -50,7 +50,7 @@ struct Repl {
     terminal: Arc<Terminal>,
     session: AgentSession,
     sessions: Sessions,
-    models: Arc<dyn ModelCatalog>,
+    models: Arc<ConfiguredModels>,
     shell: Arc<dyn CommandRuntime>,
     explanations: Explanations,
     commands: CurrentCommands,

@@ -2,9 +2,11 @@
 
 use crate::message::{Cost, Usage};
 use crate::model::ModelInfo;
+use serde::{Deserialize, Serialize};
 
-/// US dollars for a million tokens.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+/// US dollars for a million tokens. In a configuration a price that is not given is zero.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Price {
     /// Tokens read.
     pub input: f64,
@@ -17,6 +19,12 @@ pub struct Price {
 }
 
 impl Price {
+    /// Whether each part is a number that something can cost.
+    pub fn is_valid(&self) -> bool {
+        let parts = [self.input, self.output, self.cache_read, self.cache_write];
+        parts.iter().all(|part| part.is_finite() && *part >= 0.0)
+    }
+
     /// What `usage` costs.
     pub fn cost(&self, usage: &Usage) -> Cost {
         let of = |tokens: u64, price: f64| tokens as f64 * price / 1e6;

@@ -1,6 +1,7 @@
 //! What the user configures of a provider.
 
 use crate::secret::Secret;
+use capstan_ports::Price;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -43,7 +44,7 @@ impl Api {
 }
 
 /// What the user knows better than the built-in table. `None` keeps the table's value.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelOverride {
     /// Tokens that a request and its answer may take together.
@@ -55,6 +56,8 @@ pub struct ModelOverride {
     /// Anthropic Messages only: whether the model chooses its own amount of thinking and is steered by an effort word
     /// (true) or gets a budget in tokens (false).
     pub adaptive_thinking: Option<bool>,
+    /// What it costs. Nothing is built in: prices change, and a wrong one is worse than none.
+    pub cost: Option<Price>,
 }
 
 /// A provider as configured. Printing it shows no key and no header value.

@@ -7,7 +7,7 @@ async fn the_model_can_be_changed_to_any_that_is_configured() -> Result<()> {
     let (server, product) = echoing().await?;
     product.configure(&format!(
         "model = \"openai/test-model\"\n[provider.other]\napi = \"openai-completions\"\nbase_url = {:?}\n\
-         [provider.other.models.\"big/one\"]\ncontext_window = 1000\nimages = true\n",
+         [provider.other.models.\"big/one\"]\ncontext_window = 1000\nimages = true\ncost = {{ input = 2, output = 8.5 }}\n",
         server.base_url()
     ))?;
     let mut client = RpcClient::start(&product, &[])?;
@@ -17,6 +17,7 @@ async fn the_model_can_be_changed_to_any_that_is_configured() -> Result<()> {
     assert_eq!(names, ["test-model", "big/one"]);
     let big = &models["models"][1];
     assert_eq!((&big["provider"], &big["contextWindow"]), (&json!("other"), &json!(1000)));
+    assert_eq!(big["cost"], json!({"input": 2.0, "output": 8.5, "cacheRead": 0.0, "cacheWrite": 0.0}));
     assert_eq!((&big["input"], &big["api"]), (&json!(["text", "image"]), &json!("openai-completions")));
 
     let cycled = client.done(json!({"type": "cycle_model"})).await?;
@@ -34,8 +35,15 @@ async fn the_model_can_be_changed_to_any_that_is_configured() -> Result<()> {
     assert!(missing.contains("no provider nobody"), "{missing}");
     assert_eq!(client.done(json!({"type": "get_state"})).await?["model"]["id"], "small");
     client.finish().await?.0.with_code(0);
-    let changes: Vec<_> =
-        product.session()?.into_iter().filter(|line| line["type"] == "model_change").collect();
+    // What was said with the model that has a price has a cost.
+    let lines = product.session()?;
+    let answer = lines.iter().find(|line| line["message"]["role"] == "assistant").context("no answer")?;
+    let usage = &answer["message"]["usage"];
+    let dollars = |tokens: &Value, price: f64| tokens.as_f64().unwrap_or_default() * price / 1e6;
+    let expected = dollars(&usage["input"], 2.0) + dollars(&usage["output"], 8.5);
+    let cost = usage["cost"]["total"].as_f64().unwrap_or_default();
+    assert!(expected > 0.0 && (cost - expected).abs() < 1e-12, "{usage}");
+    let changes: Vec<_> = lines.into_iter().filter(|line| line["type"] == "model_change").collect();
     assert_eq!(changes.last().map(|change| &change["modelId"]), Some(&json!("small")));
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::Repl;
 use super::own::first_word;
 use crate::screen::{self, BOLD, DIM, GOOD, visible};
 use anyhow::{Context, Result};
-use capstan_ports::{ModelInfo, ThinkingLevel};
+use capstan_ports::{ModelCatalog, ModelInfo, ThinkingLevel};
 use std::fmt::Write as _;
 
 /// Characters of a name or bookmark. They stand in lists; what is longer is no name.

@@ -11,6 +11,7 @@ use super::talk::ended_by;
 use crate::explain::Explanations;
 use crate::home::Home;
 use crate::live::{CurrentCommands, Running};
+use crate::model::ConfiguredModels;
 use crate::output::Output;
 use crate::session_command::html;
 use crate::sessions::Sessions;
@@ -28,7 +29,7 @@ pub(super) struct Desk {
     pub(super) home: Home,
     pub(super) session: AgentSession,
     pub(super) sessions: Sessions,
-    pub(super) models: Arc<dyn ModelCatalog>,
+    pub(super) models: Arc<ConfiguredModels>,
     pub(super) commands: CurrentCommands,
     pub(super) running: Running,
     pub(super) explanations: Explanations,
@@ -178,7 +179,7 @@ impl Desk {
 
     async fn set_model(&self, provider: &str, id: &str) -> Result<Value> {
         let model = self.models.find(provider, id)?;
-        let data = super::facts::model(model.info());
+        let data = super::facts::model(model.info(), self.models.as_ref());
         self.session.set_model(model).await?;
         Ok(data)
     }

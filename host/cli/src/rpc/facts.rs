@@ -5,13 +5,15 @@ use super::history::{self, Counts};
 use crate::templates::Origin;
 use anyhow::Result;
 use capstan_agent::QueueMode;
-use capstan_ports::ModelInfo;
 use capstan_ports::entry::Entry;
+use capstan_ports::{ModelCatalog, ModelInfo, Price, PriceTable};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A model in pi's form. What nobody told this program is as for a model that costs nothing: prices are zero.
-pub(super) fn model(info: &ModelInfo) -> Value {
+/// A model in pi's form. A model whose price nobody configured is shown as one that costs nothing.
+pub(super) fn model(info: &ModelInfo, prices: &dyn PriceTable) -> Value {
+    let Price { input: read, output: written, cache_read, cache_write } =
+        prices.price(info).unwrap_or_default();
     let input: &[&str] = if info.accepts_images { &["text", "image"] } else { &["text"] };
     json!({
         "id": info.id,
@@ -22,7 +24,7 @@ pub(super) fn model(info: &ModelInfo) -> Value {
         "input": input,
         "contextWindow": info.context_window,
         "maxTokens": info.max_output_tokens,
-        "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+        "cost": {"input": read, "output": written, "cacheRead": cache_read, "cacheWrite": cache_write},
     })
 }
 
@@ -34,7 +36,7 @@ impl Desk {
     pub(super) fn state(&self) -> Result<Value> {
         let (session, agent, path) = (&self.session, self.session.agent(), self.path()?);
         let mut state = json!({
-            "model": model(session.model().info()),
+            "model": model(session.model().info(), self.models.as_ref()),
             "thinkingLevel": session.thinking_level().name(),
             "isStreaming": self.runs.is_on(),
             "isCompacting": session.is_compacting(),
@@ -87,7 +89,7 @@ impl Desk {
         if all.iter().all(|known| known.full_name() != now.full_name()) {
             all.insert(0, now);
         }
-        all.iter().map(model).collect()
+        all.iter().map(|info| model(info, self.models.as_ref())).collect()
     }
 
     pub(super) fn commands_data(&self) -> Value {
