@@ -140,6 +140,12 @@ async fn show_prints_the_branch_or_the_way_to_an_entry() -> Result<()> {
         "{other}"
     );
     assert!(!other.contains("Now add a test"), "{other}");
+    // The beginning of an id will do, as long as only one entry has it.
+    let shown_to = async |entry: &str| product.run(&["session", "show", "--entry", entry]).await;
+    let whole = shown_to("d1000001").await?.with_code(0).stdout;
+    assert_eq!(shown_to("d1").await?.with_code(0).stdout, whole);
+    let several = shown_to("b20").await?.with_code(1).stderr;
+    assert!(several.contains("several entries begin with b20"), "{several}");
 
     let branch = product.run(&["session", "show", "--json"]).await?.with_code(0).json()?;
     let branch = branch.as_array().context("an array")?;

@@ -17,8 +17,8 @@ use crate::home::{Home, write_private};
 use crate::screen;
 use crate::sessions;
 use anyhow::{Context, Result};
+use capstan_ports::SessionLog;
 use capstan_ports::entry::Entry;
-use capstan_ports::{EntryId, SessionLog};
 use capstan_session::SessionFile;
 use std::collections::HashSet;
 use std::io::IsTerminal;
@@ -43,7 +43,7 @@ pub(crate) fn run(command: SessionCommand) -> Result<ExitCode> {
 
 fn said(home: &Home, options: &ShowOptions) -> Result<()> {
     let session = open(home, options.session.as_deref())?;
-    let entry = options.entry.as_ref().map(EntryId::new);
+    let entry = options.entry.as_ref().map(|id| sessions::entry(&session, id)).transpose()?;
     let branch = SessionLog::path(&session, entry.as_ref())?;
     if options.json {
         return data(&lines_of(&session, &branch)?);

@@ -253,3 +253,24 @@ pub(crate) fn find(home: &Home, id_or_path: &str) -> Result<PathBuf> {
     }
     Ok(capstan_session::path_by_id(&home.sessions(), id_or_path)?)
 }
+
+/// The entry that is meant by an id or its beginning. A whole id counts, also where others begin with it.
+///
+/// # Errors
+/// When there is none, or more than one.
+pub(crate) fn entry(log: &dyn SessionLog, id: &str) -> Result<EntryId> {
+    let whole = EntryId::new(id);
+    if log.entry(&whole).is_some() {
+        return Ok(whole);
+    }
+    let entries = log.entries();
+    let mut fitting = entries.iter().map(|entry| &entry.id).filter(|known| known.as_str().starts_with(id));
+    let shown = screen::brief(id, 60);
+    match (fitting.next(), fitting.next()) {
+        (None, _) => bail!("the session has no entry {shown}; its tree shows those that there are"),
+        (Some(only), None) => Ok(only.clone()),
+        (Some(first), Some(_)) => {
+            bail!("several entries begin with {shown}, among them {first}; give more of the id")
+        }
+    }
+}

@@ -35,7 +35,7 @@ pub(crate) struct ShowOptions {
     /// An id, the beginning of one, or a file; default: the last session of this directory
     pub(crate) session: Option<String>,
 
-    /// What was said up to this entry, also if it is on another branch
+    /// What was said up to this entry (its id, or the beginning of it), also if it is on another branch
     #[arg(long, value_name = "ID")]
     pub(crate) entry: Option<String>,
 

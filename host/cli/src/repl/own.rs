@@ -3,7 +3,8 @@
 use super::{Next, Repl};
 use crate::builtin::BuiltIn;
 use crate::screen::{self, BOLD, DIM, GOOD, WARN, visible};
-use anyhow::{Result, bail};
+use crate::sessions;
+use anyhow::{Result, ensure};
 use capstan_ports::EntryId;
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -79,24 +80,8 @@ impl Repl {
     /// # Errors
     /// When there is none, or more than one.
     pub(super) fn entry(&self, id: &str) -> Result<EntryId> {
-        let entries = self.session.log().entries();
-        let mut fitting =
-            entries.iter().map(|entry| &entry.id).filter(|known| known.as_str().starts_with(id));
-        let shown = screen::brief(id, 60);
-        match (fitting.next(), fitting.next()) {
-            _ if id.is_empty() => bail!("an entry's id is needed; /tree shows them"),
-            (None, _) => bail!("the session has no entry {shown}; /tree shows those that there are"),
-            (Some(only), None) => Ok(only.clone()),
-            (Some(first), Some(_)) => {
-                let exact = entries.iter().map(|entry| &entry.id).find(|known| known.as_str() == id);
-                match exact {
-                    Some(exact) => Ok(exact.clone()),
-                    None => {
-                        bail!("several entries begin with {shown}, among them {first}; give more of the id")
-                    }
-                }
-            }
-        }
+        ensure!(!id.is_empty(), "an entry's id is needed; /tree shows them");
+        sessions::entry(self.session.log().as_ref(), id)
     }
 }
 
