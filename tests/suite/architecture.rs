@@ -8,8 +8,8 @@ use std::process::Command;
 
 // 003-010
 /// What each crate of the host may depend on, of the others (design: `ports ← policy, session, storage, provider, tools, engine,
-/// agent`; `policy ← tools, engine, agent`; `agent ← runtime`; `cli` sees all).
-const ARROWS: [(&str, &[&str]); 9] = [
+/// agent, mcp`; `policy ← tools, engine, agent`; `agent ← runtime`; `cli` sees all).
+const ARROWS: [(&str, &[&str]); 10] = [
     ("capstan-ports", &[]),
     ("capstan-policy", &["capstan-ports"]),
     ("capstan-session", &["capstan-ports"]),
@@ -19,16 +19,18 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("capstan-engine", &["capstan-ports", "capstan-policy"]),
     ("capstan-agent", &["capstan-ports", "capstan-policy"]),
     ("capstan-runtime", &["capstan-ports", "capstan-agent"]),
+    ("capstan-mcp", &["capstan-ports"]),
 ];
 
 /// Crates that only one crate of the host may link.
-const ONE_DOOR: [(&str, &str); 7] = [
+const ONE_DOOR: [(&str, &str); 8] = [
     ("wasmtime", "capstan-engine"),
     ("wasmtime-wasi", "capstan-engine"),
     ("wasmtime-wasi-http", "capstan-engine"),
     ("hyper", "capstan-engine"),
     ("rusqlite", "capstan-storage"),
     ("reqwest", "capstan-provider"),
+    ("rmcp", "capstan-mcp"),
     ("clap", "capstan-cli"),
 ];
 

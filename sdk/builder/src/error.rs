@@ -4,7 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::target::GuestTarget;
+use crate::language::Language;
+use crate::rust::GuestTarget;
 
 /// Why a toolchain could not be had or an extension could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +48,20 @@ pub enum BuilderError {
         status: String,
         /// The last lines that it wrote.
         tail: String,
+    },
+    /// A folder without the manifest of any language.
+    #[error("{} holds no extension project; it needs one of {}", path.display(), manifests())]
+    NoProject {
+        /// The folder or file.
+        path: PathBuf,
+    },
+    /// A test of the project failed, which the language's test runner has already shown on stderr.
+    #[error("the tests of `{name}` did not pass ({status}); the messages above say why")]
+    Tests {
+        /// The project.
+        name: String,
+        /// How the test runner ended.
+        status: String,
     },
     /// `rustc -vV` answered something that is no version report.
     #[error("`{program} -vV` does not name its {field}; is it a Rust compiler? (RUSTC selects another one)")]
@@ -195,6 +210,10 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
         next = cause.source();
     }
     text
+}
+
+fn manifests() -> String {
+    Language::ALL.map(Language::manifest).join(", ")
 }
 
 fn bullets(reasons: &[String]) -> String {

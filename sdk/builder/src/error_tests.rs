@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{ArtifactKind, BuilderError, chain};
-use crate::target::GuestTarget;
+use crate::rust::target::GuestTarget;
 
 #[test]
 fn a_missing_toolchain_lists_what_was_tried_and_ends_with_a_command() {

@@ -1,37 +1,77 @@
-//! Finds or makes a Rust guest toolchain and builds extensions with it.
+//! Builds extensions from their projects, whatever language they are written in.
 //!
-//! An extension is a WebAssembly component, and few machines have a Rust standard library for WebAssembly when its
-//! author first types `capstan ext build`. This crate closes that gap: [`toolchain`] uses what is installed, else
-//! what an earlier run left in the cache, else asks rustup, else builds the standard library from the sources that
-//! a distribution ships. [`build`] then turns a project folder into one `.wasm` file and refuses to hand over
-//! anything that is not a component. [`diagnose`] says how things stand and changes nothing.
+//! An extension is a WebAssembly component, and few machines have what makes one when its author first types
+//! `capstan ext build`. This crate closes that gap with one module for each language. [`build`] turns a project folder into
+//! one `.wasm` file and refuses to hand over anything that is not a component; [`test`] runs the project's own tests
+//! natively; [`diagnose`] says how things stand and changes nothing.
 //!
-//! It knows Rust guests only; JavaScript and Python have their own tools. It never runs what it builds.
+//! Rust: [`rust`] uses a toolchain that is installed, else what an earlier run left in the cache, else asks rustup, else
+//! builds the standard library from the sources that a distribution ships.
+//!
+//! Nothing here runs what it builds.
 
-mod diagnosis;
+mod component;
 mod error;
-mod extension;
-#[cfg(test)]
-mod fakes;
+mod language;
 mod lock;
-mod machine;
-mod packages;
 mod process;
-mod project;
-mod stamp;
-mod sysroot;
-mod target;
-mod toolchain;
+pub mod rust;
 
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-pub use diagnosis::{Finding, Status, diagnose};
 pub use error::{ArtifactKind, BuilderError};
-pub use extension::{BuiltExtension, build};
-pub use target::GuestTarget;
-pub use toolchain::{Origin, Toolchain, toolchain};
+pub use language::Language;
+pub use rust::{Finding, Status, diagnose};
+
+/// The result of a build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuiltExtension {
+    /// The component, in the output folder.
+    pub wasm: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// What it was made for, in words for people: the target of a compiler, or the engine that is inside of it.
+    pub target: String,
+    /// From the call to the finished file, including a toolchain that had to be made.
+    pub elapsed: Duration,
+    /// The name in the project's manifest.
+    pub name: String,
+}
+
+/// Builds the extension in `project` (a folder or the manifest in it) and puts its `.wasm` file into `out_dir`.
+///
+/// What the language's tools say goes to stderr, `report` hears of longer steps. Intermediate results and tools that had to be
+/// fetched go to `cache`. An existing file is replaced in one step and only by a component, so a host that watches
+/// `out_dir` never sees half a file.
+///
+/// # Errors
+/// [`BuilderError::NoProject`] where no manifest is found, and those of the language: a missing tool, a manifest that describes no
+/// extension, a build that failed, a result that is no component.
+pub fn build(
+    project: &Path,
+    cache: &Path,
+    out_dir: &Path,
+    report: &dyn Fn(&str),
+) -> Result<BuiltExtension, BuilderError> {
+    let (language, manifest) = Language::of(project)?;
+    match language {
+        Language::Rust => rust::build(&manifest, cache, out_dir, report),
+    }
+}
+
+/// Runs the project's own tests natively, without a sandbox: `cargo test` and its like. Their output goes to stderr.
+///
+/// # Errors
+/// As [`build`], and [`BuilderError::Tests`] when one failed.
+pub fn test(project: &Path, _cache: &Path, _report: &dyn Fn(&str)) -> Result<(), BuilderError> {
+    let (language, manifest) = Language::of(project)?;
+    match language {
+        Language::Rust => rust::test(&manifest),
+    }
+}
 
 /// The folder in which toolchains and intermediate build results are kept between runs.
 ///

@@ -1,6 +1,10 @@
 //! `capstan ext new`: a small project that builds, with a test and recorded cases.
+//!
+//! One module for each language: it knows the texts of its templates (in `sdk/templates`) and how a project finds the SDK.
 
-use crate::args::{ExtensionKind, Language, NewOptions};
+mod rust;
+
+use crate::args::{Language, NewOptions};
 use crate::home::Home;
 use crate::screen::{self, GOOD};
 use anyhow::{Context, Result, bail, ensure};
@@ -8,46 +12,17 @@ use capstan_ports::extension::ExtensionId;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The texts of a template: where each goes, with `{{name}}` in both.
-type Template = &'static [(&'static str, &'static str)];
+/// The texts of a project: where each goes, with `{{name}}` in both.
+type Files = &'static [(&'static str, &'static str)];
 
-const RUST_TOOL: Template = &[
-    ("Cargo.toml", include_str!("../../../../sdk/templates/rust/Cargo.toml.template")),
-    (".gitignore", include_str!("../../../../sdk/templates/rust/gitignore.template")),
-    ("README.md", include_str!("../../../../sdk/templates/rust/README.md.template")),
-    ("src/lib.rs", include_str!("../../../../sdk/templates/rust/tool/lib.rs")),
-    ("{{name}}.cases.toml", include_str!("../../../../sdk/templates/rust/tool/cases.toml")),
-];
-
-const RUST_HOOK: Template = &[
-    ("Cargo.toml", include_str!("../../../../sdk/templates/rust/Cargo.toml.template")),
-    (".gitignore", include_str!("../../../../sdk/templates/rust/gitignore.template")),
-    ("README.md", include_str!("../../../../sdk/templates/rust/README.md.template")),
-    ("src/lib.rs", include_str!("../../../../sdk/templates/rust/hook/lib.rs")),
-    ("{{name}}.cases.toml", include_str!("../../../../sdk/templates/rust/hook/cases.toml")),
-];
-
-/// What is particular to a kind.
-struct Kind {
-    template: Template,
+/// What a project begins as.
+struct Template {
+    files: Files,
     summary: &'static str,
     /// A first call by hand, for the README.
     attempt: &'static str,
-}
-
-fn kind(language: Language, kind: ExtensionKind) -> Kind {
-    match (language, kind) {
-        (Language::Rust, ExtensionKind::Tool) => Kind {
-            template: RUST_TOOL,
-            summary: "A tool that counts words.",
-            attempt: "One call by hand:\n\n```console\n$ capstan ext run target/capstan/{{name}}.wasm --tool count_words --args '{\"text\": \"one two\"}'\n```",
-        },
-        (Language::Rust, ExtensionKind::Hook) => Kind {
-            template: RUST_HOOK,
-            summary: "A gate that keeps generated files from being written by hand.",
-            attempt: "One question by hand:\n\n```console\n$ capstan ext run target/capstan/{{name}}.wasm --hook before-tool-call --input '{\"tool\": \"write\", \"arguments\": {\"path\": \"Cargo.lock\"}}'\n```",
-        },
-    }
+    /// The command that runs its own tests natively.
+    test: &'static str,
 }
 
 /// Makes the project and says what to do with it.
@@ -61,68 +36,62 @@ pub(super) fn run(home: &Home, options: &NewOptions) -> Result<ExitCode> {
     let folder = home.workspace.join(options.dir.clone().unwrap_or_else(|| PathBuf::from(id.as_str())));
     let is_taken = folder.exists() && folder.read_dir().map_or(true, |mut entries| entries.next().is_some());
     ensure!(!is_taken, "{} is there already; name another folder with --dir", folder.display());
-    let sdk = dependency(options.sdk.as_deref(), &home.workspace, &folder)?;
-    let Kind { template, summary, attempt } = kind(options.lang, options.kind);
+    let (template, sdk) = match options.lang {
+        Language::Rust => (
+            rust::template(options.kind),
+            rust::dependency(options.sdk.as_deref(), &home.workspace, &folder)?,
+        ),
+    };
+    let Template { files, summary, attempt, test } = template;
     let fill = |text: &str| {
         text.replace("{{try}}", attempt)
             .replace("{{name}}", id.as_str())
             .replace("{{summary}}", summary)
             .replace("{{sdk}}", &sdk)
     };
-    for (name, text) in template {
+    for (name, text) in files {
         let path = folder.join(fill(name));
         let parent = path.parent().unwrap_or(&folder);
         std::fs::create_dir_all(parent).with_context(|| format!("{} cannot be made", parent.display()))?;
         std::fs::write(&path, fill(text)).with_context(|| format!("{} cannot be written", path.display()))?;
     }
     screen::note(&format!(
-        "{GOOD}made{GOOD:#} {}. Next: cd {0} && cargo test && capstan ext test",
+        "{GOOD}made{GOOD:#} {}. Next: cd {0} && {test} && capstan ext test",
         screen::path(&folder)
     ));
     screen::data(&format!("{}\n", folder.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What stands behind `capstan-sdk =`.
-fn dependency(sdk: Option<&str>, here: &Path, project: &Path) -> Result<String> {
-    let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    if let Some(address) = sdk.filter(|sdk| sdk.contains("://") || sdk.starts_with("git@")) {
-        return Ok(format!("{{ git = {} }}", quoted(address)));
+/// The folder of a language's SDK: the one that `--sdk` names, else that of the checkout around the project, else that of the checkout
+/// that this program was built from. `below` is its place in a checkout, `is_sdk` looks whether it is one.
+fn find_sdk(
+    sdk: Option<&str>,
+    here: &Path,
+    project: &Path,
+    below: &str,
+    is_sdk: fn(&Path) -> Option<PathBuf>,
+) -> Result<PathBuf> {
+    if let Some(path) = sdk {
+        let path = here.join(path);
+        return is_sdk(&path)
+            .or_else(|| is_sdk(&path.join(below)))
+            .with_context(|| format!("{} holds no SDK for this language", path.display()));
     }
-    let found = match sdk {
-        Some(path) => {
-            let path = here.join(path);
-            is_sdk(&path)
-                .or_else(|| is_sdk(&path.join("sdk/rust")))
-                .with_context(|| format!("{} holds no capstan-sdk", path.display()))?
-        }
-        None => {
-            // The checkout around the project, then the one that this program was built from.
-            let around = project.ancestors().chain(here.ancestors());
-            let built = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-            let found = around.chain(built).find_map(|folder| is_sdk(&folder.join("sdk/rust")));
-            match found {
-                Some(found) => found,
-                None => bail!(
-                    "the SDK was not found; name its folder, or a git repository that holds it, with --sdk"
-                ),
-            }
-        }
-    };
-    // Inside the checkout a relative path keeps working wherever the checkout is moved to.
-    let checkout = found.ancestors().nth(2).unwrap_or(&found);
-    let below = project.strip_prefix(checkout).ok().filter(|below| !below.as_os_str().is_empty());
-    let path = match below {
-        Some(below) => below.components().map(|_| "../").collect::<String>() + "sdk/rust",
-        None => found.to_string_lossy().into_owned(),
-    };
-    Ok(format!("{{ path = {} }}", quoted(&path)))
+    let around = project.ancestors().chain(here.ancestors());
+    let built = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    match around.chain(built).find_map(|folder| is_sdk(&folder.join(below))) {
+        Some(found) => Ok(found),
+        None => bail!("the SDK was not found; name its folder with --sdk"),
+    }
 }
 
-/// The folder, canonical, if it is that of the SDK.
-fn is_sdk(folder: &Path) -> Option<PathBuf> {
-    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).ok()?;
-    let manifest: toml::Table = manifest.parse().ok()?;
-    let name = manifest.get("package")?.get("name")?.as_str()?;
-    if name == "capstan-sdk" { folder.canonicalize().ok() } else { None }
+/// How a project names the SDK's folder. Inside the checkout a relative path keeps working wherever the checkout is moved to.
+fn path_to(sdk: &Path, project: &Path, below: &str) -> String {
+    let depth = Path::new(below).components().count();
+    let checkout = sdk.ancestors().nth(depth).unwrap_or(sdk);
+    match project.strip_prefix(checkout).ok().filter(|inside| !inside.as_os_str().is_empty()) {
+        Some(inside) => inside.components().map(|_| "../").collect::<String>() + below,
+        None => sdk.to_string_lossy().into_owned(),
+    }
 }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::{BuilderError, chain};
-use crate::machine::{Compiler, Linkers, Machine};
 use crate::process::CommandSpec;
-use crate::sysroot::{self, Sysroot};
-use crate::target::GuestTarget;
-use crate::{diagnosis, packages};
+use crate::rust::machine::{Compiler, Linkers, Machine};
+use crate::rust::sysroot::{self, Sysroot};
+use crate::rust::target::GuestTarget;
+use crate::rust::{diagnosis, packages};
 
 /// A target is 25 MB to fetch. Without a network rustup gives up by itself within seconds; a network that swallows
 /// packets must not hold up the other ways for long.

@@ -2,8 +2,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{RECIPE, STAMP_FILE, Stamp};
-use crate::machine::Compiler;
-use crate::target::GuestTarget;
+use crate::rust::machine::Compiler;
+use crate::rust::target::GuestTarget;
 
 fn compiler(release: &str) -> Compiler {
     let version = format!("rustc {release}\nhost: x86_64-unknown-linux-gnu\nrelease: {release}\n");

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use crate::error::BuilderError;
 use crate::guest_target_folder;
 use crate::lock::take_lock;
-use crate::machine::{Compiler, Linkers, Machine, has_std};
 use crate::process::CommandSpec;
-use crate::stamp::Stamp;
-use crate::target::GuestTarget;
+use crate::rust::machine::{Compiler, Linkers, Machine, has_std};
+use crate::rust::stamp::Stamp;
+use crate::rust::target::GuestTarget;
 use crate::toolchain_folder;
 
 /// Twenty times what a slow two-core machine needs. Beyond it the network is stuck.
@@ -144,7 +144,7 @@ pub(crate) fn wasi_libc(machine: &Machine) -> Option<PathBuf> {
 
 /// Readable on purpose, and one folder per build of the compiler, so that an update never disturbs a build in progress.
 fn path_for(cache: &Path, compiler: &Compiler, target: GuestTarget) -> PathBuf {
-    toolchain_folder(cache).join(format!("{target}-{}-r{}", compiler.key(), crate::stamp::RECIPE))
+    toolchain_folder(cache).join(format!("{target}-{}-r{}", compiler.key(), crate::rust::stamp::RECIPE))
 }
 
 fn build_std(

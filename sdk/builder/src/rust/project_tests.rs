@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use super::{Project, states_release_profile};
 use crate::error::{BuilderError, chain};
-use crate::target::GuestTarget;
+use crate::rust::target::GuestTarget;
 
 const GOOD: &str = "[package]\nname = \"path-guard\"\n[lib]\ncrate-type = [\"cdylib\"]\n";
 

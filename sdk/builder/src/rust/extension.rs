@@ -1,20 +1,20 @@
-//! From a project folder to one component file.
+//! From a cargo project to one component file, and its tests.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::component::{kind_of, publish};
 use crate::error::{ArtifactKind, BuilderError};
-use crate::guest_target_folder;
 use crate::lock::take_lock;
-use crate::machine::Machine;
 use crate::process::CommandSpec;
-use crate::project::{Project, states_release_profile};
-use crate::target::GuestTarget;
-use crate::toolchain::{Toolchain, resolve};
+use crate::rust::machine::Machine;
+use crate::rust::project::{Project, states_release_profile};
+use crate::rust::toolchain::{Toolchain, resolve};
+use crate::{BuiltExtension, guest_target_folder};
 
 /// Asking cargo which workspace a project belongs to; it reads a few files and goes nowhere.
 const LOCATE_LIMIT: Duration = Duration::from_secs(30);
@@ -24,32 +24,17 @@ const LOCATE_LIMIT: Duration = Duration::from_secs(30);
 const GUEST_PROFILE: [(&str, &str); 5] =
     [("OPT_LEVEL", "s"), ("LTO", "true"), ("CODEGEN_UNITS", "1"), ("PANIC", "abort"), ("STRIP", "debuginfo")];
 
-/// The result of a build.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BuiltExtension {
-    /// The component, in the output folder.
-    pub wasm: PathBuf,
-    /// Its size.
-    pub bytes: u64,
-    /// What it was compiled for.
-    pub target: GuestTarget,
-    /// From the call to the finished file, including a toolchain that had to be made.
-    pub elapsed: Duration,
-    /// The package's name as its manifest has it.
-    pub name: String,
-}
-
-/// Builds the extension in `project` (a folder or its `Cargo.toml`) and puts `<package-name>.wasm` into `out_dir`.
+/// Builds the extension of a `Cargo.toml` and puts `<package-name>.wasm` into `out_dir`.
 ///
 /// cargo's messages go to stderr. Intermediate results go to a folder of `cache` that all extensions share, so a
 /// dependency compiles once. An existing file is replaced in one step and only by a component, so a host that watches
 /// `out_dir` never sees half a file. `Cargo.lock` is binding (`--locked`) when the `CI` variable is set.
 ///
 /// # Errors
-/// Those of [`toolchain`](crate::toolchain); [`BuilderError::NotCdylib`] and its neighbours for a manifest that
+/// Those of [`toolchain`](crate::rust::toolchain); [`BuilderError::NotCdylib`] and its neighbours for a manifest that
 /// describes no extension; [`BuilderError::Build`] when cargo reported an error; [`BuilderError::NotComponent`] when
 /// the project's own settings replaced the linker.
-pub fn build(
+pub(crate) fn build(
     project: &Path,
     cache: &Path,
     out_dir: &Path,
@@ -57,6 +42,26 @@ pub fn build(
 ) -> Result<BuiltExtension, BuilderError> {
     let project = Project::read(project)?;
     build_on(&Machine::detect(Some(&project.dir)), &project, cache, out_dir, report)
+}
+
+/// Runs `cargo test` for the extension of a `Cargo.toml`, natively; cargo's messages go to stderr.
+///
+/// # Errors
+/// Those of reading the manifest; [`BuilderError::NoToolchain`] without a cargo; [`BuilderError::Tests`] when a test failed.
+pub(crate) fn test(project: &Path) -> Result<(), BuilderError> {
+    let project = Project::read(project)?;
+    let machine = Machine::detect(Some(&project.dir));
+    let cargo = machine.cargo.clone().unwrap_or_else(|| PathBuf::from("cargo"));
+    let command = CommandSpec::new(cargo)
+        .args(["test", "--quiet", "--manifest-path"])
+        .arg(&project.manifest)
+        .in_dir(Some(&project.dir))
+        .without(machine.leaks.iter().cloned());
+    let status = command.run_visibly()?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(BuilderError::Tests { name: project.name, status: status.to_string() })
 }
 
 /// [`build`] on a given machine.
@@ -110,7 +115,7 @@ pub(crate) fn build_on(
     Ok(BuiltExtension {
         wasm,
         bytes,
-        target: project.target,
+        target: project.target.to_string(),
         elapsed: started.elapsed(),
         name: project.name.clone(),
     })
@@ -226,44 +231,6 @@ fn claim_output(
         }
     }
     fs::write(&record, claim).map_err(BuilderError::io("write", record))
-}
-
-fn kind_of(path: &Path) -> Result<ArtifactKind, BuilderError> {
-    let mut head = Vec::with_capacity(8);
-    File::open(path)
-        .and_then(|file| file.take(8).read_to_end(&mut head))
-        .map_err(BuilderError::io("read", path))?;
-    Ok(classify(&head))
-}
-
-/// Both kinds share the magic number; the version field of a component has a layer of one.
-pub(crate) fn classify(head: &[u8]) -> ArtifactKind {
-    match head {
-        [0, b'a', b's', b'm', 0x0d, 0, 1, 0, ..] => ArtifactKind::Component,
-        [0, b'a', b's', b'm', 1, 0, 0, 0, ..] => ArtifactKind::CoreModule,
-        _ => ArtifactKind::Other,
-    }
-}
-
-/// Copies in two steps: a reader of `out_dir` sees the old file or the new one.
-fn publish(artifact: &Path, out_dir: &Path, name: &str) -> Result<(PathBuf, u64), BuilderError> {
-    fs::create_dir_all(out_dir).map_err(BuilderError::io("create", out_dir))?;
-    // Without the `.wasm` ending, so that a watching host does not take it for an extension.
-    let mut copy = tempfile::Builder::new()
-        .prefix(&format!(".{name}-"))
-        .suffix(".part")
-        .tempfile_in(out_dir)
-        .map_err(BuilderError::io("create a file in", out_dir))?;
-    let mut built = File::open(artifact).map_err(BuilderError::io("read", artifact))?;
-    let bytes = io::copy(&mut built, &mut copy).map_err(BuilderError::io("write", copy.path()))?;
-    // Temporary files are private to the user; an extension is as readable as its project.
-    let permissions =
-        built.metadata().map(|meta| meta.permissions()).map_err(BuilderError::io("read", artifact))?;
-    fs::set_permissions(copy.path(), permissions)
-        .map_err(BuilderError::io("set the mode of", copy.path()))?;
-    let wasm = out_dir.join(name);
-    copy.persist(&wasm).map_err(|error| BuilderError::io("rename a new file to", &wasm)(error.error))?;
-    Ok((wasm, bytes))
 }
 
 #[cfg(test)]

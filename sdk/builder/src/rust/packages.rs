@@ -7,10 +7,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::error::BuilderError;
-use crate::machine::{Compiler, Machine};
 use crate::process::CommandSpec;
-use crate::sysroot::wasi_libc;
-use crate::target::GuestTarget;
+use crate::rust::machine::{Compiler, Machine};
+use crate::rust::sysroot::wasi_libc;
+use crate::rust::target::GuestTarget;
 
 /// The packages are about 200 MB to fetch and 1 GB to unpack.
 const INSTALL_LIMIT: Duration = Duration::from_secs(15 * 60);

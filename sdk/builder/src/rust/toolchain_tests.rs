@@ -3,8 +3,8 @@ use std::fs;
 
 use super::{Origin, Toolchain, first_error, resolve};
 use crate::error::BuilderError;
-use crate::fakes::{FakeMachine, install_std, script};
-use crate::target::GuestTarget;
+use crate::rust::fakes::{FakeMachine, install_std, script};
+use crate::rust::target::GuestTarget;
 
 const TARGET: GuestTarget = GuestTarget::Unknown;
 

@@ -1,7 +1,7 @@
 use super::{Status, diagnose_on};
-use crate::fakes::FakeMachine;
-use crate::target::GuestTarget;
-use crate::toolchain::resolve;
+use crate::rust::fakes::FakeMachine;
+use crate::rust::target::GuestTarget;
+use crate::rust::toolchain::resolve;
 
 fn statuses(fake: &FakeMachine) -> Vec<(String, Status)> {
     diagnose_on(&fake.machine, &fake.cache()).into_iter().map(|f| (f.subject, f.status)).collect()

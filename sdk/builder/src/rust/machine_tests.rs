@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::{Compiler, has_std, leaking};
 use crate::error::BuilderError;
-use crate::fakes::FakeMachine;
-use crate::target::GuestTarget;
+use crate::rust::fakes::FakeMachine;
+use crate::rust::target::GuestTarget;
 
 const VERBOSE: &str = "rustc 1.96.0 (ac68faa20 2026-05-25) (built from a source tarball)\nbinary: rustc\n\
     commit-hash: ac68faa20c58cbccd01ee7208bf3b6e93a7d7f96\nhost: x86_64-unknown-linux-gnu\nrelease: 1.96.0\n\

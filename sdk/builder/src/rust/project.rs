@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::error::BuilderError;
-use crate::target::GuestTarget;
+use crate::rust::target::GuestTarget;
 
 /// One extension's project.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use crate::machine::{Compiler, Machine};
-use crate::target::GuestTarget;
-use crate::toolchain::{any_linkers, installed};
-use crate::{packages, sysroot};
+use crate::rust::machine::{Compiler, Machine};
+use crate::rust::target::GuestTarget;
+use crate::rust::toolchain::{any_linkers, installed};
+use crate::rust::{packages, sysroot};
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::error::BuilderError;
-use crate::machine::Compiler;
-use crate::target::GuestTarget;
+use crate::rust::machine::Compiler;
+use crate::rust::target::GuestTarget;
 
 /// Raised whenever the steps that make a sysroot change, so that older ones are made again.
 pub(crate) const RECIPE: u32 = 1;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::error::BuilderError;
 use crate::process::CommandSpec;
-use crate::target::GuestTarget;
+use crate::rust::target::GuestTarget;
 
 /// A version query takes 20 ms; it takes a minute when rustup has to fetch a project's pinned toolchain first.
 const QUERY_LIMIT: Duration = Duration::from_secs(120);

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::{Sysroot, existing, link_linkers, make, path_for};
-use crate::fakes::{FakeMachine, HOST, script};
-use crate::machine::{Compiler, Linkers};
-use crate::stamp::STAMP_FILE;
-use crate::target::GuestTarget;
+use crate::rust::fakes::{FakeMachine, HOST, script};
+use crate::rust::machine::{Compiler, Linkers};
+use crate::rust::stamp::STAMP_FILE;
+use crate::rust::target::GuestTarget;
 
 const TARGET: GuestTarget = GuestTarget::Unknown;
 

@@ -4,14 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::{LockFile, Profile, Settings, build_on, cargo_command, classify, publish};
+use super::{LockFile, Profile, Settings, build_on, cargo_command};
+use crate::component::classify;
 use crate::error::{ArtifactKind, BuilderError};
-use crate::fakes::{FakeMachine, script};
-use crate::machine::Machine;
 use crate::process::CommandSpec;
-use crate::project::Project;
-use crate::target::GuestTarget;
-use crate::toolchain::{Origin, Toolchain, resolve};
+use crate::rust::fakes::{FakeMachine, script};
+use crate::rust::machine::Machine;
+use crate::rust::project::Project;
+use crate::rust::target::GuestTarget;
+use crate::rust::toolchain::{Origin, Toolchain, resolve};
 
 const MANIFEST: &str = "[package]\nname = \"tiny-ext\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
     [lib]\ncrate-type = [\"cdylib\"]\n\n[workspace]\n";
@@ -103,29 +104,6 @@ fn only_build_servers_insist_on_the_lock_file() {
     assert!(locked(LockFile::Binding) && !locked(LockFile::Updatable));
 }
 
-#[test]
-fn the_first_eight_bytes_tell_a_component_from_a_module() {
-    assert_eq!(classify(b"\0asm\x0d\0\x01\0rest"), ArtifactKind::Component);
-    assert_eq!(classify(b"\0asm\x01\0\0\0"), ArtifactKind::CoreModule);
-    for other in [&b""[..], b"\0asm", b"\x7fELF\x02\x01\x01\0", b"\0asm\x0d\0\x02\0"] {
-        assert_eq!(classify(other), ArtifactKind::Other, "{other:?}");
-    }
-}
-
-#[test]
-fn publishing_replaces_the_old_file_and_leaves_nothing_beside_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let (artifact, out) = (folder.path().join("built"), folder.path().join("out/deep"));
-    for content in ["first", "second one"] {
-        fs::write(&artifact, content).unwrap();
-        let (wasm, bytes) = publish(&artifact, &out, "tiny-ext.wasm").unwrap();
-        assert_eq!((fs::read_to_string(&wasm).unwrap().as_str(), bytes), (content, content.len() as u64));
-        let modes = [&artifact, &wasm].map(|path| fs::metadata(path).unwrap().permissions());
-        assert_eq!(modes[0], modes[1]);
-    }
-    assert_eq!(fs::read_dir(&out).unwrap().count(), 1);
-}
-
 /// A fake machine whose cargo writes `bytes` (in printf's escapes) as the library.
 fn fake_build(bytes: &str, status: u8) -> (Result<super::BuiltExtension, BuilderError>, FakeMachine) {
     let fake = FakeMachine::new();
@@ -199,7 +177,7 @@ fn real_project(folder: &Path, answer: u8) -> Project {
 /// Whether a real build would have to make its toolchain first.
 fn no_toolchain_yet(machine: &Machine, cache: &Path) -> bool {
     let target = GuestTarget::Unknown.as_str();
-    let ready = crate::diagnosis::diagnose_on(machine, cache)
+    let ready = crate::rust::diagnosis::diagnose_on(machine, cache)
         .iter()
         .any(|finding| finding.subject == target && finding.status == crate::Status::Ready);
     if !ready {

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::machine::Machine;
-use crate::target::GuestTarget;
+use crate::rust::machine::Machine;
+use crate::rust::target::GuestTarget;
 
 pub(crate) const HOST: &str = "x86_64-unknown-linux-gnu";
 

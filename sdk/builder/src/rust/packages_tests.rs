@@ -2,8 +2,8 @@ use std::cell::RefCell;
 use std::fs;
 
 use super::{Privilege, apt, by_hand, install, install_args, missing, recent, source_compiler};
-use crate::fakes::{FakeMachine, script};
-use crate::target::GuestTarget;
+use crate::rust::fakes::{FakeMachine, script};
+use crate::rust::target::GuestTarget;
 
 #[test]
 fn a_bare_machine_lacks_compiler_sources_and_linkers() {

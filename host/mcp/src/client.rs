@@ -1,0 +1,1 @@
+//! Other servers, as a source of tools.

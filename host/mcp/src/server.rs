@@ -1,0 +1,1 @@
+//! Tools of this host, for other clients.
