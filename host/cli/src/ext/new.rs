@@ -76,7 +76,7 @@ fn find_sdk(
         let path = here.join(path);
         return is_sdk(&path)
             .or_else(|| is_sdk(&path.join(below)))
-            .with_context(|| format!("{} holds no SDK for this language", path.display()));
+            .with_context(|| format!("{} holds no capstan-sdk", path.display()));
     }
     let around = project.ancestors().chain(here.ancestors());
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
