@@ -2,7 +2,7 @@
 
 use crate::javascript::{self, Engine};
 use crate::run::{self, Workspace};
-use crate::{acceptance, extensions};
+use crate::{acceptance, extensions, typescript};
 use anyhow::{Context, Result};
 use std::ffi::OsStr;
 
@@ -13,7 +13,7 @@ pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     lint(workspace)?;
     run::step("capabilities that the tests show");
     acceptance::check(workspace)?;
-    run::step("the SDK's bindings are those of the contract");
+    run::step("the SDKs' bindings are those of the contract");
     bindings(workspace, Bindings::Check)?;
     run::step("tests of SDK, extensions and an embedding program, natively");
     for project in outside_packages(workspace)? {
@@ -83,8 +83,9 @@ pub(crate) enum Bindings {
     Write,
 }
 
-/// The SDK's generated bindings.
+/// The SDKs' generated bindings.
 pub(crate) fn bindings(workspace: &Workspace, what: Bindings) -> Result<()> {
+    typescript::bindings(workspace, what)?;
     let generator = workspace.path("sdk/rust/bindgen");
     match what {
         Bindings::Check => workspace.cargo_in(&generator, ["run", "--quiet", "--", "--check"]),
