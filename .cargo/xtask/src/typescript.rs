@@ -174,7 +174,8 @@ fn option<'a>(resolve: &'a Resolve, ty: &Type) -> Option<&'a Type> {
 }
 
 fn docs(docs: &Docs, indent: &str, text: &mut String) {
-    let Some(contents) = docs.contents.as_deref().map(str::trim).filter(|contents| !contents.is_empty()) else {
+    let Some(contents) = docs.contents.as_deref().map(str::trim).filter(|contents| !contents.is_empty())
+    else {
         return;
     };
     // What would end the comment early.
@@ -195,7 +196,9 @@ fn docs(docs: &Docs, indent: &str, text: &mut String) {
 
 fn pascal(name: &str) -> String {
     name.split('-')
-        .map(|word| word.chars().take(1).flat_map(char::to_uppercase).chain(word.chars().skip(1)).collect::<String>())
+        .map(|word| {
+            word.chars().take(1).flat_map(char::to_uppercase).chain(word.chars().skip(1)).collect::<String>()
+        })
         .collect()
 }
 

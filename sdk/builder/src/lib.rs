@@ -8,10 +8,15 @@
 //! Rust: [`rust`] uses a toolchain that is installed, else what an earlier run left in the cache, else asks rustup, else
 //! builds the standard library from the sources that a distribution ships.
 //!
+//! JavaScript and TypeScript: [`javascript`] has npm install the SDK into the project and runs the SDK's build step in node.
+//!
 //! Nothing here runs what it builds.
 
 mod component;
+mod contract;
 mod error;
+mod finding;
+pub mod javascript;
 mod language;
 mod lock;
 mod process;
@@ -23,8 +28,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use error::{ArtifactKind, BuilderError};
+pub use finding::{Finding, Status};
 pub use language::Language;
-pub use rust::{Finding, Status, diagnose};
 
 /// The result of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +64,7 @@ pub fn build(
     let (language, manifest) = Language::of(project)?;
     match language {
         Language::Rust => rust::build(&manifest, cache, out_dir, report),
+        Language::JavaScript => javascript::build(&manifest, cache, out_dir, report),
     }
 }
 
@@ -66,11 +72,19 @@ pub fn build(
 ///
 /// # Errors
 /// As [`build`], and [`BuilderError::Tests`] when one failed.
-pub fn test(project: &Path, _cache: &Path, _report: &dyn Fn(&str)) -> Result<(), BuilderError> {
+pub fn test(project: &Path, cache: &Path, report: &dyn Fn(&str)) -> Result<(), BuilderError> {
     let (language, manifest) = Language::of(project)?;
     match language {
         Language::Rust => rust::test(&manifest),
+        Language::JavaScript => javascript::test(&manifest, cache, report),
     }
+}
+
+/// Says for each language what is there and what a build would have to do first. Writes nothing.
+pub fn diagnose(cache: &Path) -> Vec<Finding> {
+    let mut findings = rust::diagnose(cache);
+    findings.extend(javascript::diagnose());
+    findings
 }
 
 /// The folder in which toolchains and intermediate build results are kept between runs.

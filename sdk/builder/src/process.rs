@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{Read, Seek};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -106,6 +107,15 @@ impl CommandSpec {
     pub(crate) fn run_visibly(&self) -> Result<ExitStatus, BuilderError> {
         let mut command = self.command();
         command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.status().map_err(|source| self.start_error(source))
+    }
+
+    /// As [`Self::run_visibly`], for programs whose report is their stdout: it goes where stderr goes.
+    pub(crate) fn run_on_stderr(&self) -> Result<ExitStatus, BuilderError> {
+        let mut command = self.command();
+        let stderr =
+            std::io::stderr().as_fd().try_clone_to_owned().map_err(|source| self.start_error(source))?;
+        command.stdin(Stdio::null()).stdout(stderr);
         command.status().map_err(|source| self.start_error(source))
     }
 
