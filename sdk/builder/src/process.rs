@@ -1,13 +1,12 @@
 //! Commands as plain values, and running them within a time limit.
 //!
-//! A command is built by pure functions and compared in tests; only [`CommandSpec::capture`] and
-//! [`CommandSpec::run_visibly`] start anything.
+//! A command is built by pure functions and compared in tests; only [`CommandSpec::capture`],
+//! [`CommandSpec::run_visibly`] and [`CommandSpec::run_on_stderr`] start anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{Read, Seek};
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -110,12 +109,10 @@ impl CommandSpec {
         command.status().map_err(|source| self.start_error(source))
     }
 
-    /// As [`Self::run_visibly`], for programs whose report is their stdout: it goes where stderr goes.
+    /// Runs with both of its streams shown to the user on stderr, for what says on stdout what matters: test runners do.
     pub(crate) fn run_on_stderr(&self) -> Result<ExitStatus, BuilderError> {
         let mut command = self.command();
-        let stderr =
-            std::io::stderr().as_fd().try_clone_to_owned().map_err(|source| self.start_error(source))?;
-        command.stdin(Stdio::null()).stdout(stderr);
+        command.stdin(Stdio::null()).stdout(std::io::stderr());
         command.status().map_err(|source| self.start_error(source))
     }
 
