@@ -145,4 +145,10 @@ pub(crate) enum ExtensionKind {
 pub(crate) enum Language {
     /// Rust.
     Rust,
+    /// JavaScript.
+    #[value(name = "js", alias = "javascript")]
+    JavaScript,
+    /// TypeScript.
+    #[value(name = "ts", alias = "typescript")]
+    TypeScript,
 }

@@ -2,6 +2,7 @@
 //!
 //! One module for each language: it knows the texts of its templates (in `sdk/templates`) and how a project finds the SDK.
 
+mod javascript;
 mod rust;
 
 use crate::args::{Language, NewOptions};
@@ -9,6 +10,7 @@ use crate::home::Home;
 use crate::screen::{self, GOOD};
 use anyhow::{Context, Result, bail, ensure};
 use capstan_ports::extension::ExtensionId;
+use javascript::Dialect;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -41,6 +43,16 @@ pub(super) fn run(home: &Home, options: &NewOptions) -> Result<ExitCode> {
             rust::template(options.kind),
             rust::dependency(options.sdk.as_deref(), &home.workspace, &folder)?,
         ),
+        Language::JavaScript | Language::TypeScript => {
+            let dialect = match options.lang {
+                Language::TypeScript => Dialect::TypeScript,
+                _ => Dialect::JavaScript,
+            };
+            (
+                javascript::template(dialect, options.kind),
+                javascript::dependency(options.sdk.as_deref(), &home.workspace, &folder)?,
+            )
+        }
     };
     let Template { files, summary, attempt, test } = template;
     let fill = |text: &str| {
