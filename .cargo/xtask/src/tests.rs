@@ -41,7 +41,7 @@ fn new_extensions(workspace: &Workspace) -> Result<()> {
     if folder.exists() {
         std::fs::remove_dir_all(&folder).with_context(|| format!("{} is in the way", folder.display()))?;
     }
-    for kind in ["tool", "hook"] {
+    for kind in ["tool", "hook", "plan-parser", "compressor"] {
         let project = folder.join(format!("new-{kind}"));
         let name = format!("new-{kind}");
         let made = ["ext", "new", &name, "--kind", kind, "--dir"].map(OsStr::new);
