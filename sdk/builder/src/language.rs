@@ -11,17 +11,20 @@ use crate::error::BuilderError;
 pub enum Language {
     /// `Cargo.toml`.
     Rust,
+    /// `pyproject.toml`.
+    Python,
 }
 
 impl Language {
     /// All of them, in the order in which a folder is looked through.
-    pub const ALL: [Self; 1] = [Self::Rust];
+    pub const ALL: [Self; 2] = [Self::Rust, Self::Python];
 
     /// The file that makes a folder a project of this language.
     #[must_use]
     pub fn manifest(self) -> &'static str {
         match self {
             Self::Rust => "Cargo.toml",
+            Self::Python => "pyproject.toml",
         }
     }
 

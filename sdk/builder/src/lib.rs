@@ -8,13 +8,18 @@
 //! Rust: [`rust`] uses a toolchain that is installed, else what an earlier run left in the cache, else asks rustup, else
 //! builds the standard library from the sources that a distribution ships.
 //!
-//! Nothing here runs what it builds.
+//! Python: `python` finds an interpreter and has pip install componentize-py, once, into the cache.
+//!
+//! Nothing here runs what it builds. A build can run an author's code natively all the same: build scripts in Rust, the module
+//! itself in Python.
 
 mod component;
+mod contract;
 mod error;
 mod language;
 mod lock;
 mod process;
+mod python;
 pub mod rust;
 
 use std::env;
@@ -24,7 +29,7 @@ use std::time::Duration;
 
 pub use error::{ArtifactKind, BuilderError};
 pub use language::Language;
-pub use rust::{Finding, Status, diagnose};
+pub use rust::{Finding, Status};
 
 /// The result of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +64,7 @@ pub fn build(
     let (language, manifest) = Language::of(project)?;
     match language {
         Language::Rust => rust::build(&manifest, cache, out_dir, report),
+        Language::Python => python::build(&manifest, cache, out_dir, report),
     }
 }
 
@@ -66,11 +72,17 @@ pub fn build(
 ///
 /// # Errors
 /// As [`build`], and [`BuilderError::Tests`] when one failed.
-pub fn test(project: &Path, _cache: &Path, _report: &dyn Fn(&str)) -> Result<(), BuilderError> {
+pub fn test(project: &Path, cache: &Path, report: &dyn Fn(&str)) -> Result<(), BuilderError> {
     let (language, manifest) = Language::of(project)?;
     match language {
         Language::Rust => rust::test(&manifest),
+        Language::Python => python::test(&manifest, cache, report),
     }
+}
+
+/// How things stand for the languages' tools, in one line each. Looks, and changes nothing.
+pub fn diagnose(cache: &Path) -> Vec<Finding> {
+    [rust::diagnose(cache), python::diagnose(cache)].concat()
 }
 
 /// The folder in which toolchains and intermediate build results are kept between runs.

@@ -109,6 +109,13 @@ impl CommandSpec {
         command.status().map_err(|source| self.start_error(source))
     }
 
+    /// [`Self::run_visibly`] for programs that talk on stdout: what they say there goes to stderr as well.
+    pub(crate) fn run_on_stderr(&self) -> Result<ExitStatus, BuilderError> {
+        let mut command = self.command();
+        command.stdin(Stdio::null()).stdout(std::io::stderr());
+        command.status().map_err(|source| self.start_error(source))
+    }
+
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args);
