@@ -1,7 +1,7 @@
 //! Commands as plain values, and running them within a time limit.
 //!
-//! A command is built by pure functions and compared in tests; only [`CommandSpec::capture`] and
-//! [`CommandSpec::run_visibly`] start anything.
+//! A command is built by pure functions and compared in tests; only [`CommandSpec::capture`],
+//! [`CommandSpec::run_visibly`] and [`CommandSpec::run_on_stderr`] start anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -109,7 +109,7 @@ impl CommandSpec {
         command.status().map_err(|source| self.start_error(source))
     }
 
-    /// [`Self::run_visibly`] for programs that talk on stdout: what they say there goes to stderr as well.
+    /// Runs with both of its streams shown to the user on stderr, for what says on stdout what matters: test runners do.
     pub(crate) fn run_on_stderr(&self) -> Result<ExitStatus, BuilderError> {
         let mut command = self.command();
         command.stdin(Stdio::null()).stdout(std::io::stderr());
