@@ -1,24 +1,26 @@
-//! The contract, for languages whose tools read it: carried along, so that no SDK needs a copy.
+//! The contract's WIT files, for build tools of languages that generate their bindings anew in each build.
 
 use std::fs;
 use std::path::Path;
 
 use crate::error::BuilderError;
 
-macro_rules! files {
-    ($($name:literal),+) => { [$(($name, include_str!(concat!("../../../wit/v0.1/", $name)))),+] };
-}
+/// The files of `wit/v0.1` by their names.
+const FILES: [(&str, &str); 6] = [
+    ("types.wit", include_str!("../../../wit/v0.1/types.wit")),
+    ("descriptor.wit", include_str!("../../../wit/v0.1/descriptor.wit")),
+    ("host.wit", include_str!("../../../wit/v0.1/host.wit")),
+    ("hooks.wit", include_str!("../../../wit/v0.1/hooks.wit")),
+    ("roles.wit", include_str!("../../../wit/v0.1/roles.wit")),
+    ("worlds.wit", include_str!("../../../wit/v0.1/worlds.wit")),
+];
 
-/// Every file of the contract with its text.
-const FILES: [(&str, &str); 6] =
-    files!("descriptor.wit", "hooks.wit", "host.wit", "roles.wit", "types.wit", "worlds.wit");
-
-/// Writes the contract's files into a folder, which is made.
-pub(crate) fn write_to(folder: &Path) -> Result<(), BuilderError> {
+/// Writes them into an empty folder.
+pub(crate) fn write(folder: &Path) -> Result<(), BuilderError> {
     fs::create_dir_all(folder).map_err(BuilderError::io("create", folder))?;
     for (name, text) in FILES {
-        let path = folder.join(name);
-        fs::write(&path, text).map_err(BuilderError::io("write", path))?;
+        let file = folder.join(name);
+        fs::write(&file, text).map_err(BuilderError::io("write", file))?;
     }
     Ok(())
 }

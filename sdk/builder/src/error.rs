@@ -101,8 +101,8 @@ pub enum BuilderError {
         #[source]
         source: toml::ser::Error,
     },
-    /// A project's `Cargo.toml` is not valid.
-    #[error("{} is not a valid Cargo.toml", path.display())]
+    /// A project's manifest is not valid TOML, or has a key of the wrong type.
+    #[error("{} is not valid", path.display())]
     Manifest {
         /// The manifest.
         path: PathBuf,
@@ -178,24 +178,6 @@ pub enum BuilderError {
         /// The manifest.
         path: PathBuf,
     },
-    /// The build step of an SDK reported an error, which it has already shown on stderr.
-    #[error("extension `{name}` did not build ({status}); the messages above say why")]
-    Step {
-        /// The project.
-        name: String,
-        /// How the step ended.
-        status: String,
-    },
-    /// The build step of an SDK was content and wrote no component.
-    #[error(
-        "the build step of `{name}` wrote {kind}, not a WebAssembly component; remove the installed packages of the project and build again"
-    )]
-    StepResult {
-        /// The project.
-        name: String,
-        /// What the first bytes of its result say it is.
-        kind: ArtifactKind,
-    },
     /// A target name that no extension can be built for.
     #[error(
         "unknown guest target `{value}`; use \"wasm32-unknown-unknown\" (the default) or \"wasm32-wasip2\""
@@ -224,13 +206,58 @@ pub enum BuilderError {
         /// The manifest.
         path: PathBuf,
     },
-    /// cargo reported an error, which it has already shown on stderr.
-    #[error("extension `{name}` did not build ({status}); cargo's messages above say why")]
+    /// The language's build tool reported an error, which it has already shown on stderr.
+    #[error("extension `{name}` did not build ({status}); the messages above say why")]
     Build {
         /// The package.
         name: String,
-        /// How cargo ended.
+        /// How the tool ended.
         status: String,
+    },
+    /// There is no Python, or none that will do.
+    #[error("no Python for extensions on this machine:\n{}\nTo mend it: {remedy}", bullets(reasons))]
+    NoPython {
+        /// What was found and why it does not do.
+        reasons: Vec<String>,
+        /// The command that mends it.
+        remedy: String,
+    },
+    /// Something that a build needs could not be installed, or may not be.
+    #[error("{what} was not installed: {reason}. To mend it: {remedy}")]
+    NotInstalled {
+        /// The packages.
+        what: String,
+        /// Why not.
+        reason: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// A `pyproject.toml` that describes no extension.
+    #[error("{} cannot be built: {problem}", path.display())]
+    PythonProject {
+        /// The manifest.
+        path: PathBuf,
+        /// What is missing or wrong in it.
+        problem: String,
+    },
+    /// Folders whose names cannot stand in one list.
+    #[error(
+        "{folders} cannot be searched for modules, because a name holds the character that separates such folders"
+    )]
+    Separator {
+        /// The folders.
+        folders: String,
+        /// The reason.
+        #[source]
+        source: std::env::JoinPathsError,
+    },
+    /// A build tool was content and wrote something else than a component.
+    #[error("{tool} finished and wrote {kind}, not a WebAssembly component")]
+    NoComponent {
+        /// The tool.
+        tool: &'static str,
+        /// What the first bytes of the file say it is.
+        kind: ArtifactKind,
     },
     /// cargo was content but the file it should have written is not there.
     #[error("cargo finished, but there is no {}; does the project or a .cargo/config.toml rename its output?", path.display())]

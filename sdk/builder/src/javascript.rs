@@ -9,5 +9,5 @@ mod install;
 mod machine;
 mod project;
 
-pub use diagnosis::diagnose;
+pub(crate) use diagnosis::diagnose;
 pub(crate) use extension::{build, test};

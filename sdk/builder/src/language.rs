@@ -13,11 +13,13 @@ pub enum Language {
     Rust,
     /// `package.json`; TypeScript too.
     JavaScript,
+    /// `pyproject.toml`.
+    Python,
 }
 
 impl Language {
     /// All of them, in the order in which a folder is looked through.
-    pub const ALL: [Self; 2] = [Self::Rust, Self::JavaScript];
+    pub const ALL: [Self; 3] = [Self::Rust, Self::JavaScript, Self::Python];
 
     /// The file that makes a folder a project of this language.
     #[must_use]
@@ -25,6 +27,7 @@ impl Language {
         match self {
             Self::Rust => "Cargo.toml",
             Self::JavaScript => "package.json",
+            Self::Python => "pyproject.toml",
         }
     }
 

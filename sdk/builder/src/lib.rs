@@ -8,18 +8,22 @@
 //! Rust: [`rust`] uses a toolchain that is installed, else what an earlier run left in the cache, else asks rustup, else
 //! builds the standard library from the sources that a distribution ships.
 //!
-//! JavaScript and TypeScript: [`javascript`] has npm install the SDK into the project and runs the SDK's build step in node.
+//! JavaScript and TypeScript: `javascript` has npm install the SDK into the project and runs the SDK's build step in node.
 //!
-//! Nothing here runs what it builds.
+//! Python: `python` finds an interpreter and has pip install componentize-py, once, into the cache.
+//!
+//! Nothing here runs what it builds. A build can run an author's code natively all the same: build scripts in Rust, the module
+//! itself in JavaScript and Python.
 
 mod component;
 mod contract;
 mod error;
 mod finding;
-pub mod javascript;
+mod javascript;
 mod language;
 mod lock;
 mod process;
+mod python;
 pub mod rust;
 
 use std::env;
@@ -65,6 +69,7 @@ pub fn build(
     match language {
         Language::Rust => rust::build(&manifest, cache, out_dir, report),
         Language::JavaScript => javascript::build(&manifest, cache, out_dir, report),
+        Language::Python => python::build(&manifest, cache, out_dir, report),
     }
 }
 
@@ -77,14 +82,13 @@ pub fn test(project: &Path, cache: &Path, report: &dyn Fn(&str)) -> Result<(), B
     match language {
         Language::Rust => rust::test(&manifest),
         Language::JavaScript => javascript::test(&manifest, cache, report),
+        Language::Python => python::test(&manifest, cache, report),
     }
 }
 
-/// Says for each language what is there and what a build would have to do first. Writes nothing.
+/// How things stand for the languages' tools, in one line each. Looks, and changes nothing.
 pub fn diagnose(cache: &Path) -> Vec<Finding> {
-    let mut findings = rust::diagnose(cache);
-    findings.extend(javascript::diagnose());
-    findings
+    [rust::diagnose(cache), javascript::diagnose(), python::diagnose(cache)].concat()
 }
 
 /// The folder in which toolchains and intermediate build results are kept between runs.

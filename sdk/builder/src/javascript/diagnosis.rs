@@ -7,7 +7,7 @@ use crate::finding::{Finding, Status};
 use crate::javascript::machine::{Machine, version};
 
 /// Says for node and npm whether they are there and new enough. Runs both for their versions.
-pub fn diagnose() -> Vec<Finding> {
+pub(crate) fn diagnose() -> Vec<Finding> {
     diagnose_on(&Machine::detect())
 }
 

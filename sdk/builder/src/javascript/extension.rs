@@ -20,7 +20,7 @@ use crate::process::CommandSpec;
 ///
 /// # Errors
 /// [`BuilderError::NoNode`] and its neighbours for what is missing on the machine; [`BuilderError::Npm`] when the packages could
-/// not be installed; [`BuilderError::Step`] when the SDK's step reported an error, [`BuilderError::StepResult`] when it wrote something else.
+/// not be installed; [`BuilderError::Build`] when the SDK's step reported an error, [`BuilderError::NoComponent`] when it wrote something else.
 pub(crate) fn build(
     manifest: &Path,
     cache: &Path,
@@ -73,7 +73,7 @@ pub(crate) fn build_on(
         source,
     })?;
     let (wit, artifact) = (work.path().join("wit"), work.path().join("built.wasm"));
-    contract::write_to(&wit)?;
+    contract::write(&wit)?;
     report(&format!("building {} with {}", project.name, project.engine));
     let command = CommandSpec::new(node)
         .arg(step)
@@ -85,11 +85,11 @@ pub(crate) fn build_on(
     // What the author's module writes while it is loaded is talk as well.
     let status = command.run_on_stderr()?;
     if !status.success() {
-        return Err(BuilderError::Step { name: project.name.clone(), status: status.to_string() });
+        return Err(BuilderError::Build { name: project.name.clone(), status: status.to_string() });
     }
     let kind = if artifact.is_file() { kind_of(&artifact)? } else { ArtifactKind::Other };
     if kind != ArtifactKind::Component {
-        return Err(BuilderError::StepResult { name: project.name.clone(), kind });
+        return Err(BuilderError::NoComponent { tool: "the SDK's build step", kind });
     }
     let (wasm, bytes) = publish(&artifact, out_dir, &project.wasm_name())?;
     drop(lock);

@@ -33,11 +33,11 @@ fn the_step_gets_the_contract_and_runs_in_the_project() {
 fn a_step_that_fails_or_makes_something_else_publishes_nothing() {
     let fake = FakeMachine::new();
     fake.node("exit 1");
-    assert!(matches!(built(&fake), Err(BuilderError::Step { .. })));
+    assert!(matches!(built(&fake), Err(BuilderError::Build { .. })));
     for made in [r"printf '\0asm\001\0\0\0' > $6", "true"] {
         fake.node(made);
         let error = built(&fake).unwrap_err();
-        assert!(matches!(error, BuilderError::StepResult { .. }), "{error}");
+        assert!(matches!(error, BuilderError::NoComponent { .. }), "{error}");
     }
     assert!(!fake.path("out").exists());
 }
