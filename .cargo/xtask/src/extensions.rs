@@ -2,6 +2,7 @@
 
 use crate::run::{self, Workspace};
 use anyhow::{Context, Result};
+use capstan_builder::Language;
 use std::path::{Path, PathBuf};
 
 /// Builds everything below `extensions/` into `target/extensions` and everything below `tests/guests/` into
@@ -14,25 +15,41 @@ pub(crate) fn build_all(workspace: &Workspace) -> Result<PathBuf> {
     Ok(extensions)
 }
 
-/// The folders that hold an extension in Rust.
-pub(crate) fn projects(folder: &Path) -> Result<Vec<PathBuf>> {
+/// The folders that hold an extension, each with its language.
+pub(crate) fn projects(folder: &Path) -> Result<Vec<(PathBuf, Language)>> {
     let entries =
         std::fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))?;
     let mut projects = Vec::new();
     for entry in entries {
         let path = entry?.path();
-        if path.join("Cargo.toml").is_file() {
-            projects.push(path);
+        if let Ok((language, _manifest)) = Language::of(&path) {
+            projects.push((path, language));
         }
     }
-    projects.sort();
+    projects.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(projects)
+}
+
+/// The programs without which a language's projects are left out; Rust is what builds this.
+pub(crate) fn missing(language: Language) -> Option<&'static str> {
+    let needed: &[&str] = match language {
+        Language::JavaScript => &["node", "npm"],
+        Language::Python => &["python3"],
+        _ => &[],
+    };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = |program: &&str| std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    needed.iter().find(|program| !is_there(program)).copied()
 }
 
 fn build_folder(from: &Path, to: &Path) -> Result<()> {
     std::fs::create_dir_all(to)?;
     let cache = capstan_builder::default_cache();
-    for project in projects(from)? {
+    for (project, language) in projects(from)? {
+        if let Some(program) = missing(language) {
+            eprintln!("    left out: {} needs {program}, which is not installed", project.display());
+            continue;
+        }
         let built = capstan_builder::build(&project, &cache, to, &|line| eprintln!("    {line}"))?;
         eprintln!(
             "    {}: {} bytes for {} in {:.1} s",
@@ -52,7 +69,7 @@ pub(crate) fn each_source(folder: &Path, visit: &mut dyn FnMut(&Path, &str)) -> 
     for entry in entries {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.is_dir() && name != "target" && !name.starts_with('.') {
+        if path.is_dir() && name != "target" && name != "node_modules" && !name.starts_with('.') {
             each_source(&path, visit)?;
         } else if name.ends_with(".rs") && path.is_file() {
             let source = std::fs::read_to_string(&path)

@@ -4,6 +4,7 @@ use crate::javascript::{self, Engine};
 use crate::run::{self, Workspace};
 use crate::{acceptance, extensions, typescript};
 use anyhow::{Context, Result};
+use capstan_builder::Language;
 use std::ffi::OsStr;
 
 /// Sets up, then lint, the host's tests, and the tests of SDK, extensions and an embedding program.
@@ -19,6 +20,14 @@ pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     for project in outside_packages(workspace)? {
         workspace.cargo_in(&project, ["test", "--quiet"])?;
     }
+    javascript::test_sdk(workspace)?;
+    for (project, language) in extensions::projects(&workspace.path("extensions"))? {
+        if language != Language::Rust && extensions::missing(language).is_none() {
+            capstan_builder::test(&project, &capstan_builder::default_cache(), &|line| {
+                eprintln!("    {line}")
+            })?;
+        }
+    }
     run::step("new extensions, as `capstan ext new` makes them");
     new_extensions(workspace)?;
     run::step("documentation examples of the host");
@@ -32,7 +41,11 @@ pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     }
 }
 
-/// Makes one extension of each kind: it is formatted, its tests pass natively, it builds, and its cases pass in the sandbox.
+/// The kinds of new extensions.
+const KINDS: [&str; 4] = ["tool", "hook", "plan-parser", "compressor"];
+
+/// Makes one extension of each kind in each language: it is formatted, its tests pass natively, it builds, and its cases pass in the
+/// sandbox.
 fn new_extensions(workspace: &Workspace) -> Result<()> {
     // The whole workspace, for the features that the tests have (see `demo`).
     workspace.cargo(["build", "--workspace"])?;
@@ -41,7 +54,7 @@ fn new_extensions(workspace: &Workspace) -> Result<()> {
     if folder.exists() {
         std::fs::remove_dir_all(&folder).with_context(|| format!("{} is in the way", folder.display()))?;
     }
-    for kind in ["tool", "hook", "plan-parser", "compressor"] {
+    for kind in KINDS {
         let project = folder.join(format!("new-{kind}"));
         let name = format!("new-{kind}");
         let made = ["ext", "new", &name, "--kind", kind, "--dir"].map(OsStr::new);
@@ -51,6 +64,19 @@ fn new_extensions(workspace: &Workspace) -> Result<()> {
         std::fs::write(&style, "").with_context(|| format!("{} cannot be written", style.display()))?;
         workspace.cargo_in(&project, ["fmt", "--check"])?;
         // Its own tests as well.
+        workspace.program(&capstan, ["ext".as_ref(), "test".as_ref(), project.as_os_str()])?;
+    }
+    if let Some(program) = extensions::missing(Language::JavaScript) {
+        eprintln!(
+            "    left out: new extensions in JavaScript and TypeScript need {program}, which is not installed"
+        );
+        return Ok(());
+    }
+    for (lang, kind) in ["js", "ts"].into_iter().flat_map(|lang| KINDS.map(|kind| (lang, kind))) {
+        let name = format!("new-{kind}-{lang}");
+        let project = folder.join(&name);
+        let made = ["ext", "new", &name, "--lang", lang, "--kind", kind, "--dir"].map(OsStr::new);
+        workspace.program(&capstan, made.into_iter().chain([project.as_os_str()]))?;
         workspace.program(&capstan, ["ext".as_ref(), "test".as_ref(), project.as_os_str()])?;
     }
     Ok(())
@@ -96,6 +122,8 @@ pub(crate) fn bindings(workspace: &Workspace, what: Bindings) -> Result<()> {
 /// Packages outside the host's cargo workspace whose tests run natively.
 fn outside_packages(workspace: &Workspace) -> Result<Vec<std::path::PathBuf>> {
     let mut projects = vec![workspace.path("sdk/rust"), workspace.path("tests/embedder")];
-    projects.extend(extensions::projects(&workspace.path("extensions"))?);
+    let extensions = extensions::projects(&workspace.path("extensions"))?.into_iter();
+    projects
+        .extend(extensions.filter(|(_, language)| *language == Language::Rust).map(|(project, _)| project));
     Ok(projects)
 }
