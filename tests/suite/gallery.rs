@@ -1,0 +1,5 @@
+//! The extensions of `extensions/` in the built program, each at its work.
+
+mod markdown_plan;
+mod sliding_window;
+mod summarize;
