@@ -31,6 +31,7 @@ macro_rules! guides {
 
 guides! {
     cases: "cases.md", needs ["cargo"];
+    javascript: "javascript.md", needs ["node", "npm"];
 }
 
 fn folder() -> PathBuf {
