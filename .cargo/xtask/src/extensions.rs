@@ -44,21 +44,27 @@ pub(crate) fn missing(language: Language) -> Option<&'static str> {
 
 fn build_folder(from: &Path, to: &Path) -> Result<()> {
     std::fs::create_dir_all(to)?;
-    let cache = capstan_builder::default_cache();
     for (project, language) in projects(from)? {
         if let Some(program) = missing(language) {
             eprintln!("    left out: {} needs {program}, which is not installed", project.display());
             continue;
         }
-        let built = capstan_builder::build(&project, &cache, to, &|line| eprintln!("    {line}"))?;
-        eprintln!(
-            "    {}: {} bytes for {} in {:.1} s",
-            built.wasm.display(),
-            built.bytes,
-            built.target,
-            built.elapsed.as_secs_f64()
-        );
+        build_project(&project, to)?;
     }
+    Ok(())
+}
+
+/// Builds one project and says what came of it.
+pub(crate) fn build_project(project: &Path, to: &Path) -> Result<()> {
+    let cache = capstan_builder::default_cache();
+    let built = capstan_builder::build(project, &cache, to, &|line| eprintln!("    {line}"))?;
+    eprintln!(
+        "    {}: {} bytes for {} in {:.1} s",
+        built.wasm.display(),
+        built.bytes,
+        built.target,
+        built.elapsed.as_secs_f64()
+    );
     Ok(())
 }
 
