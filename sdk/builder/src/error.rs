@@ -179,7 +179,9 @@ pub enum BuilderError {
         problem: String,
     },
     /// Folders whose names cannot stand in one list.
-    #[error("{folders} cannot be searched for modules, because a name holds the character that separates such folders")]
+    #[error(
+        "{folders} cannot be searched for modules, because a name holds the character that separates such folders"
+    )]
     Separator {
         /// The folders.
         folders: String,

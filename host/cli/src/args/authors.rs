@@ -145,4 +145,6 @@ pub(crate) enum ExtensionKind {
 pub(crate) enum Language {
     /// Rust.
     Rust,
+    /// Python.
+    Python,
 }

@@ -99,7 +99,8 @@ impl Surroundings {
         if let Some(chosen) = &self.chosen {
             return vec![chosen.clone()];
         }
-        let found = |name: &&str| self.path.iter().map(|folder| folder.join(name)).find(|path| path.is_file());
+        let found =
+            |name: &&str| self.path.iter().map(|folder| folder.join(name)).find(|path| path.is_file());
         NAMES.iter().filter_map(found).collect()
     }
 }

@@ -38,8 +38,7 @@ impl Project {
             path: manifest.to_path_buf(),
             source: Box::new(source),
         })?;
-        let unfit =
-            |problem: String| BuilderError::PythonProject { path: manifest.to_path_buf(), problem };
+        let unfit = |problem: String| BuilderError::PythonProject { path: manifest.to_path_buf(), problem };
         let dir = manifest.parent().map(Path::to_path_buf).unwrap_or_default();
         let Some(project) = parsed.project else {
             return Err(unfit("it has no table [project] with `name` and `version`".to_owned()));

@@ -29,7 +29,8 @@ fn a_project_says_what_to_import_and_what_that_needs() {
 
 #[test]
 fn without_a_folder_the_sdk_is_a_dependency() {
-    let text = "[project]\nname = \"a\"\ndependencies = [\"capstan_sdk~=0.1\"]\n[tool.capstan]\nmodule = \"b.c\"\n";
+    let text =
+        "[project]\nname = \"a\"\ndependencies = [\"capstan_sdk~=0.1\"]\n[tool.capstan]\nmodule = \"b.c\"\n";
     let project = parse(text).unwrap();
     assert_eq!(project.dependencies, ["capstan_sdk~=0.1"]);
     assert_eq!((project.sdk, project.module.as_str()), (None, "b.c"));
