@@ -3,3 +3,4 @@
 mod markdown_plan;
 mod sliding_window;
 mod summarize;
+mod web_fetch;
