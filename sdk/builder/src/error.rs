@@ -110,9 +110,71 @@ pub enum BuilderError {
         #[source]
         source: Box<toml::de::Error>,
     },
-    /// A `Cargo.toml` without a package, such as that of a workspace.
+    /// A manifest without a package, such as that of a workspace.
     #[error("{} describes no package; point at the folder of one extension", path.display())]
     NoPackage {
+        /// The manifest.
+        path: PathBuf,
+    },
+    /// node or npm is not installed.
+    #[error(
+        "`{program}` is not on PATH; extensions in JavaScript need Node.js 20 or later with npm: install it from https://nodejs.org or with your package manager (Debian: apt-get install nodejs npm)"
+    )]
+    NoNode {
+        /// Which of the two.
+        program: &'static str,
+    },
+    /// node is there and too old.
+    #[error("{} is {version}; extensions in JavaScript need Node.js {oldest} or later", path.display())]
+    OldNode {
+        /// The program.
+        path: PathBuf,
+        /// What it says about itself.
+        version: String,
+        /// The oldest major version that does.
+        oldest: u32,
+    },
+    /// A project's `package.json` is not valid.
+    #[error("{} is not a valid package.json", path.display())]
+    PackageJson {
+        /// The manifest.
+        path: PathBuf,
+        /// The parser's reason, with line and column.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A `package.json` of something else.
+    #[error(
+        "{} describes no extension; add the module that exports it: \"capstan\": {{ \"entry\": \"src/extension.js\" }}",
+        path.display()
+    )]
+    NoEntry {
+        /// The manifest.
+        path: PathBuf,
+    },
+    /// There are no npm packages, and none may be fetched.
+    #[error(
+        "the npm packages of {} are not installed, and CAPSTAN_NO_INSTALL is set; run `npm install` there",
+        path.display()
+    )]
+    NoPackages {
+        /// The project's folder.
+        path: PathBuf,
+    },
+    /// npm reported an error, which it has already shown on stderr.
+    #[error("npm could not install the packages of {} ({status}); its messages above say why", path.display())]
+    Npm {
+        /// The project's folder.
+        path: PathBuf,
+        /// How npm ended.
+        status: String,
+    },
+    /// The SDK is not among a project's npm packages.
+    #[error(
+        "{} does not name capstan-sdk among its dependencies; add it: npm install file:PATH/sdk/javascript",
+        path.display()
+    )]
+    NoJavaScriptSdk {
         /// The manifest.
         path: PathBuf,
     },

@@ -8,14 +8,18 @@
 //! Rust: [`rust`] uses a toolchain that is installed, else what an earlier run left in the cache, else asks rustup, else
 //! builds the standard library from the sources that a distribution ships.
 //!
+//! JavaScript and TypeScript: `javascript` has npm install the SDK into the project and runs the SDK's build step in node.
+//!
 //! Python: `python` finds an interpreter and has pip install componentize-py, once, into the cache.
 //!
 //! Nothing here runs what it builds. A build can run an author's code natively all the same: build scripts in Rust, the module
-//! itself in Python.
+//! itself in JavaScript and Python.
 
 mod component;
 mod contract;
 mod error;
+mod finding;
+mod javascript;
 mod language;
 mod lock;
 mod process;
@@ -28,8 +32,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use error::{ArtifactKind, BuilderError};
+pub use finding::{Finding, Status};
 pub use language::Language;
-pub use rust::{Finding, Status};
 
 /// The result of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +68,7 @@ pub fn build(
     let (language, manifest) = Language::of(project)?;
     match language {
         Language::Rust => rust::build(&manifest, cache, out_dir, report),
+        Language::JavaScript => javascript::build(&manifest, cache, out_dir, report),
         Language::Python => python::build(&manifest, cache, out_dir, report),
     }
 }
@@ -76,13 +81,14 @@ pub fn test(project: &Path, cache: &Path, report: &dyn Fn(&str)) -> Result<(), B
     let (language, manifest) = Language::of(project)?;
     match language {
         Language::Rust => rust::test(&manifest),
+        Language::JavaScript => javascript::test(&manifest, cache, report),
         Language::Python => python::test(&manifest, cache, report),
     }
 }
 
 /// How things stand for the languages' tools, in one line each. Looks, and changes nothing.
 pub fn diagnose(cache: &Path) -> Vec<Finding> {
-    [rust::diagnose(cache), python::diagnose(cache)].concat()
+    [rust::diagnose(cache), javascript::diagnose(), python::diagnose(cache)].concat()
 }
 
 /// The folder in which toolchains and intermediate build results are kept between runs.

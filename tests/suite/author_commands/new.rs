@@ -72,3 +72,31 @@ async fn the_sdk_is_a_folder_or_a_repository() -> Result<()> {
     assert!(nowhere.stderr.contains("holds no capstan-sdk"), "{}", nowhere.stderr);
     Ok(())
 }
+
+#[tokio::test]
+async fn a_new_project_in_javascript_or_typescript_holds_everything_too() -> Result<()> {
+    let product = product!()?;
+    for (lang, ending) in [("js", "js"), ("ts", "ts"), ("typescript", "ts")] {
+        for kind in ["tool", "hook", "plan-parser", "compressor"] {
+            let name = format!("my-{lang}-{kind}");
+            product.run(&["ext", "new", &name, "--lang", lang, "--kind", kind]).await?.with_code(0);
+            let folder = product.workspace().join(&name);
+            let (module, test) = (format!("src/extension.{ending}"), format!("src/extension.test.{ending}"));
+            let cases = format!("{name}.cases.toml");
+            for part in ["package.json", ".npmrc", ".gitignore", "README.md", &module, &test, &cases] {
+                let text = std::fs::read_to_string(folder.join(part))?;
+                assert!(!text.contains("{{"), "{part}: {text}");
+            }
+            assert_eq!(folder.join("tsconfig.json").is_file(), ending == "ts");
+            let manifest = std::fs::read_to_string(folder.join("package.json"))?;
+            let manifest: serde_json::Value = serde_json::from_str(&manifest)?;
+            assert_eq!((&manifest["name"], &manifest["capstan"]["entry"]), (&name.into(), &module.into()));
+            let sdk = manifest["dependencies"]["capstan-sdk"].as_str().unwrap_or_default();
+            assert!(sdk.starts_with("file:/") && sdk.ends_with("sdk/javascript"), "{sdk}");
+        }
+    }
+    let git = ["ext", "new", "from-git", "--lang", "js", "--sdk", "https://example.com/capstan.git"];
+    let refused = product.run(&git).await?.with_code(1);
+    assert!(refused.stderr.contains("clone"), "{}", refused.stderr);
+    Ok(())
+}

@@ -147,4 +147,10 @@ pub(crate) enum Language {
     Rust,
     /// Python.
     Python,
+    /// JavaScript.
+    #[value(name = "js", alias = "javascript")]
+    JavaScript,
+    /// TypeScript.
+    #[value(name = "ts", alias = "typescript")]
+    TypeScript,
 }

@@ -2,6 +2,7 @@
 //!
 //! One module for each language: it knows the texts of its templates (in `sdk/templates`) and how a project finds the SDK.
 
+mod javascript;
 mod python;
 mod rust;
 
@@ -10,6 +11,7 @@ use crate::home::Home;
 use crate::screen::{self, GOOD};
 use anyhow::{Context, Result, bail, ensure};
 use capstan_ports::extension::ExtensionId;
+use javascript::Dialect;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -41,6 +43,14 @@ pub(super) fn run(home: &Home, options: &NewOptions) -> Result<ExitCode> {
         Language::Rust => {
             let sdk = rust::dependency(options.sdk.as_deref(), &home.workspace, &folder)?;
             (rust::template(options.kind), Box::new(move |text| text.replace("{{sdk}}", &sdk)))
+        }
+        Language::JavaScript | Language::TypeScript => {
+            let dialect = match options.lang {
+                Language::TypeScript => Dialect::TypeScript,
+                _ => Dialect::JavaScript,
+            };
+            let sdk = javascript::dependency(options.sdk.as_deref(), &home.workspace, &folder)?;
+            (javascript::template(dialect, options.kind), Box::new(move |text| text.replace("{{sdk}}", &sdk)))
         }
         Language::Python => {
             let sdk = python::Sdk::find(options.sdk.as_deref(), &home.workspace, &folder)?;

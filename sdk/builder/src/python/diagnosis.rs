@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use crate::error::BuilderError;
+use crate::finding::{Finding, Status};
 use crate::python::environment::{Environment, TOOL};
 use crate::python::interpreter::Surroundings;
-use crate::rust::{Finding, Status};
 
 /// Says whether there is a Python that will do, and whether componentize-py is installed.
 pub(crate) fn diagnose(cache: &Path) -> Vec<Finding> {

@@ -2,8 +2,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use super::diagnose_in;
+use crate::finding::Status;
 use crate::python::interpreter::Surroundings;
-use crate::rust::Status;
 
 #[test]
 fn a_machine_without_python_is_told_what_brings_it() {
