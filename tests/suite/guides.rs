@@ -31,6 +31,7 @@ macro_rules! guides {
 
 guides! {
     cases: "cases.md", needs ["cargo"];
+    python: "python.md", needs ["python3"];
 }
 
 fn folder() -> PathBuf {

@@ -2,7 +2,7 @@
 made, and no files to import from later, so these are imported then."""
 
 # ruff: noqa: F401
-import _strptime
+import _strptime  # type: ignore[import-not-found]
 import encodings.ascii
 import encodings.cp1252
 import encodings.idna

@@ -45,7 +45,7 @@ def look(module: str, python_path: Sequence[Path]) -> Declared:
     """Imports a module and answers what it declares. Raises `BuildError`."""
     for folder in reversed(python_path):
         sys.path.insert(0, str(folder))
-    before = _host.swap(_NotYet())  # type: ignore[arg-type]
+    before = _host.swap(_NotYet())
     try:
         importlib.import_module(module)
     except Exception as error:

@@ -2,7 +2,7 @@
 
 import random
 from datetime import datetime
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from capstan_sdk import (
     Action,
@@ -81,9 +81,9 @@ def services(call: Call) -> ToolResult:
     call.progress("asking")
     log.debug("asking")
     events.emit("asked", {"by": call.tool})
-    attempts = {
-        "kv": lambda: [kv.put("k", 1), kv.put("l", 2), kv.remove("l"), kv.load("k"), kv.keys(), kv.get("l") is None][3:],
-        "memory": lambda: [session_memory.set("k", "v"), session_memory.get("k")][1:],
+    attempts: Dict[str, Callable[[], Any]] = {
+        "kv": _keep,
+        "memory": _tell,
         "process": lambda: process.run("git", "status").text,
         "model": lambda: model.ask("hello", 10),
     }
@@ -93,6 +93,18 @@ def services(call: Call) -> ToolResult:
         except HostError as error:
             answers[name] = type(error).__name__
     return ToolResult([Text("asked"), Image("image/png", b"\x89PNG")], details=answers)
+
+
+def _keep() -> List[Any]:
+    kv.put("k", 1)
+    kv.put("l", 2)
+    kv.remove("l")
+    return [kv.load("k"), kv.keys(), kv.get("l") is None]
+
+
+def _tell() -> Optional[str]:
+    session_memory.set("k", "v")
+    return session_memory.get("k")
 
 
 @tool
