@@ -3,4 +3,6 @@
 mod markdown_plan;
 mod sliding_window;
 mod summarize;
+mod table;
 mod todo;
+mod web_fetch;

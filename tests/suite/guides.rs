@@ -32,6 +32,7 @@ macro_rules! guides {
 guides! {
     cases: "cases.md", needs ["cargo"];
     javascript: "javascript.md", needs ["node", "npm"];
+    python: "python.md", needs ["python3"];
 }
 
 fn folder() -> PathBuf {

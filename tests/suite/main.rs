@@ -24,6 +24,7 @@ mod native_hooks;
 mod network;
 mod planning;
 mod prompts;
+mod python;
 mod reload;
 mod roles;
 mod rpc;

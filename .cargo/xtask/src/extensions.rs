@@ -4,6 +4,7 @@ use crate::run::{self, Workspace};
 use anyhow::{Context, Result};
 use capstan_builder::Language;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// Builds everything below `extensions/` into `target/extensions` and everything below `tests/guests/` into
 /// `target/guests`. Answers the first folder.
@@ -34,12 +35,19 @@ pub(crate) fn projects(folder: &Path) -> Result<Vec<(PathBuf, Language)>> {
 pub(crate) fn missing(language: Language) -> Option<&'static str> {
     let needed: &[&str] = match language {
         Language::JavaScript => &["node", "npm"],
-        Language::Python => &["python3"],
+        Language::Python if !has_python() => return Some("python3 (3.10 or later) with venv"),
         _ => &[],
     };
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_there = |program: &&str| std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
     needed.iter().find(|program| !is_there(program)).copied()
+}
+
+/// Whether there is a Python that can make a virtual environment; Debian's comes without.
+fn has_python() -> bool {
+    let mut python = Command::new("python3");
+    python.args(["-c", "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))"]);
+    python.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
 fn build_folder(from: &Path, to: &Path) -> Result<()> {

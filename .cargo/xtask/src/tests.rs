@@ -6,6 +6,7 @@ use crate::{acceptance, extensions, typescript};
 use anyhow::{Context, Result};
 use capstan_builder::Language;
 use std::ffi::OsStr;
+use std::process::Command;
 
 /// Sets up, then lint, the host's tests, and the tests of SDK, extensions and an embedding program.
 pub(crate) fn all(workspace: &Workspace) -> Result<()> {
@@ -20,6 +21,7 @@ pub(crate) fn all(workspace: &Workspace) -> Result<()> {
         workspace.cargo_in(&project, ["test", "--quiet"])?;
     }
     javascript::test_sdk(workspace)?;
+    python_sdk(workspace)?;
     for (project, language) in extensions::projects(&workspace.path("extensions"))? {
         if language != Language::Rust && extensions::missing(language).is_none() {
             capstan_builder::test(&project, &capstan_builder::default_cache(), &|line| {
@@ -65,20 +67,33 @@ fn new_extensions(workspace: &Workspace) -> Result<()> {
         // Its own tests as well.
         workspace.program(&capstan, ["ext".as_ref(), "test".as_ref(), project.as_os_str()])?;
     }
-    if let Some(program) = extensions::missing(Language::JavaScript) {
-        eprintln!(
-            "    left out: new extensions in JavaScript and TypeScript need {program}, which is not installed"
-        );
-        return Ok(());
-    }
-    for (lang, kind) in ["js", "ts"].into_iter().flat_map(|lang| KINDS.map(|kind| (lang, kind))) {
-        let name = format!("new-{kind}-{lang}");
-        let project = folder.join(&name);
-        let made = ["ext", "new", &name, "--lang", lang, "--kind", kind, "--dir"].map(OsStr::new);
-        workspace.program(&capstan, made.into_iter().chain([project.as_os_str()]))?;
-        workspace.program(&capstan, ["ext".as_ref(), "test".as_ref(), project.as_os_str()])?;
+    for (language, names) in [(Language::JavaScript, &["js", "ts"][..]), (Language::Python, &["python"])] {
+        if let Some(program) = extensions::missing(language) {
+            eprintln!(
+                "    left out: new extensions in {} need {program}, which is not installed",
+                names.join(" and ")
+            );
+            continue;
+        }
+        for (lang, kind) in names.iter().flat_map(|lang| KINDS.map(|kind| (*lang, kind))) {
+            let name = format!("new-{kind}-{lang}");
+            let project = folder.join(&name);
+            let made = ["ext", "new", &name, "--lang", lang, "--kind", kind, "--dir"].map(OsStr::new);
+            workspace.program(&capstan, made.into_iter().chain([project.as_os_str()]))?;
+            workspace.program(&capstan, ["ext".as_ref(), "test".as_ref(), project.as_os_str()])?;
+        }
     }
     Ok(())
+}
+
+/// The tests of the SDK for Python, the examples in its documentation among them.
+fn python_sdk(workspace: &Workspace) -> Result<()> {
+    if let Some(program) = extensions::missing(Language::Python) {
+        eprintln!("    left out: the SDK for Python needs {program}, which is not installed");
+        return Ok(());
+    }
+    let sdk = workspace.path("sdk/python");
+    run::command(Command::new("python3").args(["-B", "-m", "unittest", "--quiet"]).current_dir(&sdk))
 }
 
 /// Formatting and clippy, here and in the packages outside the workspace.

@@ -6,6 +6,7 @@ mod diagnosis;
 mod environment;
 mod extension;
 mod interpreter;
+mod kept;
 mod packages;
 mod project;
 

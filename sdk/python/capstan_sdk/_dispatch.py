@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import json
 import traceback
-from typing import Any, Callable, List
+from typing import Any, Callable, List, TypeVar
 
 from . import _registry, _tools, log
 from ._hooks import Block, checked
 from ._roles import Action, Compaction, Entry, NewSession, Query, Replace, Summarize
 from .types import Context, HostError, Message, ToolCall, ToolError, ToolResult
+
+T = TypeVar("T")
 
 #: Lines of a traceback in the log: the end says where it happened.
 _TRACE_LINES = 20
@@ -148,7 +150,7 @@ def _memory() -> Any:
     return memory
 
 
-def _answering(what: str, work: Callable[[], Any]) -> Any:
+def _answering(what: str, work: Callable[[], T]) -> T:
     try:
         return work()
     except ToolError as error:

@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Optional
 
 from componentize_py_types import Err
 
-from . import _dispatch, _host, _registry, _wire
+from . import _dispatch, _host, _preload, _registry, _wire  # noqa: F401
 from ._hooks import Abort, Ask, Block, Defer, Pass, Rewrite, SessionEvent, StepStatus
 from ._requests import Request
 from ._roles import Compaction, Entry, NewSession, Query, Replace, Summarize

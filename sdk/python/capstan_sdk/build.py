@@ -45,7 +45,7 @@ def look(module: str, python_path: Sequence[Path]) -> Declared:
     """Imports a module and answers what it declares. Raises `BuildError`."""
     for folder in reversed(python_path):
         sys.path.insert(0, str(folder))
-    _host.swap(_NotYet())  # type: ignore[arg-type]
+    before = _host.swap(_NotYet())
     try:
         importlib.import_module(module)
     except Exception as error:
@@ -59,6 +59,8 @@ def look(module: str, python_path: Sequence[Path]) -> Declared:
         where = "".join(traceback.format_list(frames[1:]))
         reason = f"{type(error).__name__}: {error}"
         raise BuildError(f"the module `{module}` cannot be imported\n{where}{reason}") from None
+    finally:
+        _host.swap(before)
     declared = _registry.current()
     if declared.interfaces() == ["extension"]:
         raise BuildError(f"the module `{module}` declares nothing; decorate a function with @tool, for example")

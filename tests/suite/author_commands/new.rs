@@ -100,3 +100,33 @@ async fn a_new_project_in_javascript_or_typescript_holds_everything_too() -> Res
     assert!(refused.stderr.contains("clone"), "{}", refused.stderr);
     Ok(())
 }
+
+#[tokio::test]
+async fn a_new_project_in_python_names_the_sdk_for_builds_and_editors() -> Result<()> {
+    let product = product!()?;
+    for kind in ["tool", "hook", "plan-parser", "compressor"] {
+        let name = format!("my-{kind}");
+        product.run(&["ext", "new", &name, "--lang", "python", "--kind", kind]).await?.with_code(0);
+        let folder = product.workspace().join(&name);
+        let cases = format!("{name}.cases.toml");
+        for part in [".gitignore", "README.md", "src/extension.py", "tests/test_extension.py", &cases] {
+            let text = std::fs::read_to_string(folder.join(part))?;
+            assert!(!text.contains("{{"), "{part}: {text}");
+        }
+    }
+    let table = |name: &str| -> Result<toml::Table> {
+        Ok(std::fs::read_to_string(product.workspace().join(name).join("pyproject.toml"))?.parse()?)
+    };
+    let project = table("my-tool")?;
+    let sdk = project["tool"]["capstan"]["sdk"].as_str().unwrap_or_default();
+    assert!(Path::new(sdk).join("capstan_sdk").is_dir(), "{sdk}");
+    assert!(project["tool"]["pyright"]["extraPaths"].to_string().contains(sdk));
+
+    let address = "https://example.com/capstan.git";
+    product.run(&["ext", "new", "from-git", "--lang", "python", "--sdk", address]).await?.with_code(0);
+    let project = table("from-git")?;
+    let wanted = "capstan-sdk @ git+https://example.com/capstan.git#subdirectory=sdk/python";
+    assert_eq!(project["project"]["dependencies"][0].as_str(), Some(wanted));
+    assert!(!project["tool"]["capstan"].as_table().is_some_and(|table| table.contains_key("sdk")));
+    Ok(())
+}

@@ -145,6 +145,8 @@ pub(crate) enum ExtensionKind {
 pub(crate) enum Language {
     /// Rust.
     Rust,
+    /// Python.
+    Python,
     /// JavaScript.
     #[value(name = "js", alias = "javascript")]
     JavaScript,

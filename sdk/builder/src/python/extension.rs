@@ -9,6 +9,7 @@ use crate::component::{kind_of, publish};
 use crate::error::{ArtifactKind, BuilderError};
 use crate::python::environment::{Environment, TOOL};
 use crate::python::interpreter::{Surroundings, command};
+use crate::python::kept::Kept;
 use crate::python::packages::Wanted;
 use crate::python::project::Project;
 use crate::{BuiltExtension, contract};
@@ -35,33 +36,54 @@ pub(crate) fn build(
     let scratch = tempfile::tempdir().map_err(BuilderError::io("create a folder in", env::temp_dir()))?;
     let wit = scratch.path().join("wit");
     contract::write(&wit)?;
-    let artifact = scratch.path().join("component.wasm");
-    let mut step = command(&environment.python())
-        .env("PYTHONPATH", python_path([project.sdk.clone(), packages.clone()])?)
+    let kept = Kept::of(&project, packages.as_deref(), &wit, &cache, report)?;
+    let artifact = match kept.component() {
+        Some(component) => component,
+        None => {
+            let place = kept.place()?;
+            let python = environment.python();
+            report(&format!("building {} with {TOOL}", project.name));
+            make(&project, &python, packages.as_deref(), &wit, &place)?;
+            kept.keep()?;
+            place
+        }
+    };
+    let (wasm, bytes) = publish(&artifact, out_dir, &project.wasm_name())?;
+    let target = format!("Python ({})", TOOL.replace("==", " "));
+    Ok(BuiltExtension { wasm, bytes, target, elapsed: started.elapsed(), name: project.name })
+}
+
+/// Has the SDK make the component.
+fn make(
+    project: &Project,
+    python: &Path,
+    packages: Option<&Path>,
+    wit: &Path,
+    artifact: &Path,
+) -> Result<(), BuilderError> {
+    let search = python_path([project.sdk.clone(), packages.map(Path::to_path_buf)])?;
+    let mut step = command(python)
+        .env("PYTHONPATH", search)
         .args(["-m", "capstan_sdk.build"])
         .arg(&project.dir)
         .args(["--module", &project.module, "--id", &project.name, "--version", &project.version])
         .arg("--wit")
-        .arg(&wit)
+        .arg(wit)
         .arg("--out")
-        .arg(&artifact)
-        // A folder without modules: with `-m` the working folder would be looked through first.
-        .in_dir(Some(scratch.path()));
-    if let Some(packages) = &packages {
+        .arg(artifact)
+        // Not the project's: with `-m` modules of the working folder would go before all others.
+        .in_dir(wit.parent());
+    if let Some(packages) = packages {
         step = step.arg("--dependencies").arg(packages);
     }
-    report(&format!("building {} with {TOOL}", project.name));
     let status = step.run_on_stderr()?;
     if !status.success() {
-        return Err(BuilderError::Build { name: project.name, status: status.to_string() });
+        return Err(BuilderError::Build { name: project.name.clone(), status: status.to_string() });
     }
-    match kind_of(&artifact)? {
-        ArtifactKind::Component => {}
-        kind => return Err(BuilderError::NoComponent { tool: TOOL, kind }),
+    match kind_of(artifact)? {
+        ArtifactKind::Component => Ok(()),
+        kind => Err(BuilderError::NoComponent { tool: TOOL, kind }),
     }
-    let (wasm, bytes) = publish(&artifact, out_dir, &project.wasm_name())?;
-    let target = format!("Python ({})", TOOL.replace("==", " "));
-    Ok(BuiltExtension { wasm, bytes, target, elapsed: started.elapsed(), name: project.name })
 }
 
 /// Runs the project's tests natively: those in `tests/`, with pytest where the project names it and else with unittest.

@@ -97,7 +97,12 @@ impl Wanted {
             Some((file, _)) => command.arg("--requirement").arg(file),
             None => command.args(self.requirements.iter().cloned()),
         };
-        run(&command, &what)?;
+        let named = match self.place {
+            // pip says of a package with native code that there is none at all.
+            Place::Sandbox => format!("{what} (the sandbox runs pure Python alone)"),
+            Place::Here => what,
+        };
+        run(&command, &named)?;
         let made = made.keep();
         fs::rename(&made, &folder).map_err(BuilderError::io("rename a new folder to", &folder))?;
         drop(lock);
@@ -114,3 +119,7 @@ impl Wanted {
         format!("{:016x}", hasher.finish())
     }
 }
+
+#[cfg(test)]
+#[path = "packages_tests.rs"]
+mod tests;
