@@ -72,7 +72,7 @@ pub(super) async fn run(home: Home, options: RunOptions) -> Result<ExitCode> {
         screen::json(&serde_json::to_string_pretty(&value)?)?;
     } else if let Outcome::Failure(text) = &outcome {
         let stopped = match (cancel.is_cancelled(), options.timeout) {
-            (true, Some(seconds)) => format!(" It was stopped after {seconds} s, as --timeout says."),
+            (true, Some(seconds)) => format!(". It was stopped after {seconds} s, as --timeout says."),
             _ => String::new(),
         };
         let text = visible(text).replace(", called by ", ",\n    called by ");
