@@ -34,6 +34,8 @@ guides! {
     cases: "cases.md", needs ["cargo"];
     javascript: "javascript.md", needs ["node"];
     python: "python.md", needs ["python3"];
+    debugging: "debugging.md", needs ["cargo"];
+    publishing: "publishing.md", needs ["cargo"];
 }
 
 fn folder() -> PathBuf {
