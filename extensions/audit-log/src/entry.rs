@@ -15,6 +15,8 @@ const MAX_TEXT: usize = 300;
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Round {
+    #[serde(rename = "type")]
+    kind: String,
     message: Answer,
     #[serde(default)]
     tool_results: Vec<ToolAnswer>,
@@ -73,6 +75,10 @@ pub(crate) struct Entry {
 impl Round {
     /// An entry for each call, and one for a model that failed.
     pub(crate) fn entries(&self, config: &Config) -> Vec<Entry> {
+        // The words can stand in another event, which somebody's extension made.
+        if self.kind != "turn_end" {
+            return Vec::new();
+        }
         let results: HashMap<&str, &ToolAnswer> =
             self.tool_results.iter().map(|result| (result.tool_call_id.as_str(), result)).collect();
         let calls = self.message.content.iter().filter(|piece| piece["type"] == "toolCall");

@@ -19,8 +19,7 @@ fn round(calls: &[(&str, &str, bool, Value)]) -> String {
         },
         "toolResults": calls.iter().enumerate().map(|(n, (id, answer, is_error, details))| result(n, id, answer, *is_error, details)).collect::<Vec<_>>(),
     });
-    // As the host writes it: the type first.
-    format!("{ROUND},{}", &event.to_string()[1..])
+    format!("{{{ROUND},{}", &event.to_string()[1..])
 }
 
 fn ok(id: &str) -> String {

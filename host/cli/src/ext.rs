@@ -2,16 +2,21 @@
 
 mod asked;
 mod build;
+mod call;
 mod cases;
 mod check;
+mod compressed;
+mod expect;
 mod explain;
 mod install;
 mod new;
+mod outcome;
 mod record;
 mod remove;
 mod run;
 mod show;
 mod test;
+mod traces;
 mod trial;
 
 pub(crate) use show::stage_name;
