@@ -130,7 +130,9 @@ fn redact_fields(fields: &mut Map<String, Value>, config: &Config, counts: &mut 
 
 capstan_sdk::extension! {
     summary: "Takes credentials out of tool results before the model reads them.",
-    config: settings::SCHEMA.to_owned(),
+    // Any table for the host: what it finds wrong with a configuration keeps an extension off, and results would pass unread.
+    // Here a mistake fails the hook, which withholds the result.
+    config: "{\"type\":\"object\"}".to_owned(),
     requests: [Request::power(
         Power::RewriteResult,
         "It replaces credentials in tool results before the model reads them.",

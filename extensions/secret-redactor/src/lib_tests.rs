@@ -20,19 +20,14 @@ fn with(config: Value, text: &str) -> Option<String> {
 }
 
 #[test]
-fn the_schema_that_is_written_down_is_that_of_the_type() {
-    let of_type: Value = serde_json::from_str(&config::schema::<Config>()).unwrap();
-    let written: Value = serde_json::from_str(settings::SCHEMA).unwrap();
-    assert_eq!(written, of_type, "{of_type:#}");
-}
-
-#[test]
 fn it_asks_for_the_power_to_rewrite_results_and_fails_closed() {
     let descriptor = testing::describe::<Extension>();
     assert_eq!(descriptor.requests.len(), 1);
     let [hook] = descriptor.hooks.as_slice() else { panic!("{descriptor:?}") };
     assert_eq!(hook.on_failure, capstan_sdk::FailureRule::Closed);
     assert!(hook.tools.is_empty() && hook.priority > 0);
+    // With a stricter one the host would switch it off where it can fail closed.
+    assert_eq!(descriptor.config_schema.as_deref(), Some(r#"{"type":"object"}"#));
 }
 
 #[test]

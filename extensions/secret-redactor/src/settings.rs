@@ -2,12 +2,8 @@
 
 use capstan_sdk::prelude::*;
 
-/// The schema of [`Config`], written down: made by the program itself it would be a fifth of the component. A test compares.
-pub(crate) const SCHEMA: &str = include_str!("config.schema.json");
-
 /// What is taken out of tool results, and what is not.
 #[derive(Debug, Default, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(crate) struct Config {
     /// Globs over what was found: what matches one of them stays.
@@ -25,7 +21,6 @@ pub(crate) struct Config {
 
 /// A form of tokens: a beginning, and letters, digits, `_` and `-` behind it.
 #[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Pattern {
     /// What the placeholder calls it.

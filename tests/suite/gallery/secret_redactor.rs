@@ -68,3 +68,15 @@ async fn the_user_allows_what_is_none() -> Result<()> {
     assert!(result.contains(&token()), "{result}");
     Ok(())
 }
+
+#[tokio::test]
+async fn a_mistake_in_its_configuration_withholds_results() -> Result<()> {
+    let server = server().await?;
+    let product = product!()?;
+    grant(&product, "secret-redactor").await?;
+    product.configure("[extension.secret-redactor]\nalow = [\"ghp_*\"]\n")?;
+    let (result, said) = read(product, &server).await?;
+    assert!(!result.contains(&token()) && !result.contains("DEBUG"), "{result}");
+    assert!(format!("{result}{said}").contains("secret-redactor"), "{result}{said}");
+    Ok(())
+}
