@@ -53,6 +53,9 @@ const fn form(
 /// Longer than any token; what is longer is a file that only begins like one.
 const LONG: usize = 4096;
 
+/// The length of the shortest token of a known form, an AWS key.
+const SHORTEST: usize = 20;
+
 /// The more particular beginning stands first.
 const FORMS: [Form; 47] = [
     form("aws key", &["AKIA", "ASIA", "ABIA", "ACCA"], Body::Capital, 16, 16),
@@ -119,7 +122,13 @@ const FORMS: [Form; 47] = [
 /// A token of a known form that begins here, where a word begins.
 pub(super) fn at<'c>(bytes: &[u8], at: usize, config: &'c Config) -> Option<Finding<'c>> {
     let rest = &bytes[at..];
-    for form in &FORMS {
+    // Most words are too short to be a token, and need not be compared with each form.
+    let forms = if super::short_run(bytes, at, SHORTEST, |byte| Body::Any.has(byte)) - at < SHORTEST {
+        &[]
+    } else {
+        FORMS.as_slice()
+    };
+    for form in forms {
         for begin in form.begins {
             if begin.as_bytes()[0] == rest[0] && rest.starts_with(begin.as_bytes()) {
                 let from = at + begin.len();
