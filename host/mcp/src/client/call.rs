@@ -60,9 +60,9 @@ pub(crate) async fn call(
         ServerResult::CallToolResult(result) => Ok(outcome(result)),
         // Some servers answer that with an empty object.
         ServerResult::EmptyResult(_) => Ok(outcome(Default::default())),
-        ServerResult::InputRequiredResult(_) => Err(told(format!(
-            "{tool} asks for more input from the user, which Capstan does not pass on"
-        ))),
+        ServerResult::InputRequiredResult(_) => {
+            Err(told(format!("{tool} asks for more input from the user, which Capstan does not pass on")))
+        }
         ServerResult::CreateTaskResult(_) => {
             Err(told(format!("{tool} began a task to ask about later, which Capstan does not do")))
         }
@@ -119,7 +119,9 @@ fn told(text: String) -> CallFailure {
 fn failure(error: ServiceError) -> CallFailure {
     match error {
         ServiceError::TransportClosed | ServiceError::Cancelled { .. } => CallFailure::Lost,
-        ServiceError::McpError(error) => told(format!("the server refuses the call: {}", brief(&error.message))),
+        ServiceError::McpError(error) => {
+            told(format!("the server refuses the call: {}", brief(&error.message)))
+        }
         other => {
             let message = format!("the call failed: {}", brief(&other.to_string()));
             CallFailure::Told(ToolError::Failed { message, source: Some(Box::new(other)) })

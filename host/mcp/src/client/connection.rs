@@ -220,9 +220,10 @@ fn http(server: &Server, url: &Url) -> Result<StreamableHttpClientTransportConfi
     config.custom_headers = headers;
     if let Some(variable) = &url.bearer_token_env {
         let token = std::env::var(variable).ok().filter(|token| !token.is_empty());
-        config.auth_header = Some(token.ok_or_else(|| {
-            format!("its token is to be in the variable {variable}, which is not set")
-        })?);
+        config.auth_header = Some(
+            token
+                .ok_or_else(|| format!("its token is to be in the variable {variable}, which is not set"))?,
+        );
     }
     Ok(config)
 }

@@ -23,8 +23,8 @@ pub(crate) struct Handler {
 
 impl Handler {
     /// A place for the reports of one call. The map is to be locked from before the call is sent, so that no report is too early.
-    pub(crate) fn place() -> (mpsc::Sender<ProgressNotificationParam>, mpsc::Receiver<ProgressNotificationParam>)
-    {
+    pub(crate) fn place()
+    -> (mpsc::Sender<ProgressNotificationParam>, mpsc::Receiver<ProgressNotificationParam>) {
         mpsc::channel(PENDING_REPORTS)
     }
 }

@@ -15,7 +15,9 @@ const MARK_CHARS: usize = 8;
 pub(crate) enum NameRefused {
     #[error("it has no name")]
     Empty,
-    #[error("its name has {0:?}, which models cannot call; letters, digits, _ - . / : and spaces can be used")]
+    #[error(
+        "its name has {0:?}, which models cannot call; letters, digits, _ - . / : and spaces can be used"
+    )]
     Letter(char),
     #[error("the server lists this name more than once, so a call could mean either")]
     Listed,

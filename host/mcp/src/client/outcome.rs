@@ -32,9 +32,11 @@ fn block(block: ContentBlock) -> Content {
         ContentBlock::Image(image) => {
             Content::text(format!("[Image: {}, {} characters; not shown]", image.mime_type, image.data.len()))
         }
-        ContentBlock::Audio(audio) => {
-            Content::text(format!("[Audio: {}, {} characters; not played]", audio.mime_type, audio.data.len()))
-        }
+        ContentBlock::Audio(audio) => Content::text(format!(
+            "[Audio: {}, {} characters; not played]",
+            audio.mime_type,
+            audio.data.len()
+        )),
         ContentBlock::Resource(embedded) => match embedded.resource {
             ResourceContents::TextResourceContents { uri, text, .. } => {
                 Content::text(format!("[Resource: {uri}]\n{text}"))

@@ -13,8 +13,20 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// Variables that every program needs to work at all. None of them is a credential; whatever else a server needs is named in its
 /// table.
-const PASSED_ON: [&str; 12] =
-    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES"];
+const PASSED_ON: [&str; 12] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TMPDIR",
+    "TZ",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LC_MESSAGES",
+];
 
 /// How much of what a server writes to stderr is kept. The end of it says why it stopped.
 const MAX_STDERR_BYTES: usize = 8 << 10;

@@ -45,9 +45,17 @@ pub(crate) struct Remote {
 enum State {
     /// Not started yet.
     Idle,
-    Running { connection: Arc<Connection>, follower: JoinHandle<()>, n_failures: u32 },
+    Running {
+        connection: Arc<Connection>,
+        follower: JoinHandle<()>,
+        n_failures: u32,
+    },
     /// It failed so often in a row.
-    Failed { reason: String, n_failures: u32, again_at: Instant },
+    Failed {
+        reason: String,
+        n_failures: u32,
+        again_at: Instant,
+    },
     /// The session is over.
     Over,
 }
@@ -151,16 +159,17 @@ impl Remote {
                 }
             }
         });
-        let (connection, tools) = started.await.unwrap_or_else(|_elapsed| {
-            Err(format!("it was not ready within {} s", within.as_secs_f64()))
-        })?;
+        let (connection, tools) = started
+            .await
+            .unwrap_or_else(|_elapsed| Err(format!("it was not ready within {} s", within.as_secs_f64())))?;
         self.take_over(Listing::of(&self.server.name, tools));
         Ok(connection)
     }
 
     /// Takes leave of a connection that ended, and answers how many there were in a row now.
     async fn bury(&self, state: &mut State) -> u32 {
-        let State::Running { connection, follower, n_failures } = std::mem::replace(state, State::Idle) else {
+        let State::Running { connection, follower, n_failures } = std::mem::replace(state, State::Idle)
+        else {
             return 0;
         };
         follower.abort();
@@ -224,8 +233,7 @@ impl Remote {
         let tools: Vec<_> = approved
             .map(|tool| {
                 let is_read_only = self.server.is_read_only(&tool.own);
-                kept(&tool)
-                    .unwrap_or_else(|| Arc::new(RemoteTool::new(self.own.clone(), tool, is_read_only)))
+                kept(&tool).unwrap_or_else(|| Arc::new(RemoteTool::new(self.own.clone(), tool, is_read_only)))
             })
             .collect();
         let is_news = listing != before.listing || tools.len() != before.tools.len();
@@ -283,6 +291,11 @@ impl Remote {
         }
     }
 
+    /// Whether it was never started.
+    pub(crate) async fn is_idle(&self) -> bool {
+        matches!(&*self.state.lock().await, State::Idle)
+    }
+
     /// Forgets earlier failures: a server that answers is well.
     async fn is_well(&self) {
         if let State::Running { n_failures, .. } = &mut *self.state.lock().await {
@@ -317,4 +330,3 @@ fn failed(reason: String, n_failures: u32) -> State {
     };
     State::Failed { reason, n_failures, again_at: Instant::now() + wait }
 }
-

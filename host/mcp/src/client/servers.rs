@@ -80,7 +80,11 @@ impl Servers {
         let changed = watch::Sender::new(0);
         let enabled = servers.into_iter().filter(|server| server.enabled);
         let remote = |server| Remote::new(server, workspace.clone(), approvals.clone(), changed.clone());
-        Self { remotes: enabled.map(remote).collect(), approvals: approvals.clone(), changed: changed.clone() }
+        Self {
+            remotes: enabled.map(remote).collect(),
+            approvals: approvals.clone(),
+            changed: changed.clone(),
+        }
     }
 
     /// Starts all of which the user allowed something, side by side, each for as long as its start may take; one that is not ready
@@ -102,7 +106,8 @@ impl Servers {
         if let Err(reason) = remote.connect(remote.server.start_timeout).await {
             let mut notice = format!("the MCP server {name} did not start: {reason}");
             if begun.elapsed() >= remote.server.start_timeout {
-                notice.push_str(". It is tried once more beside the session; its tools join when it is ready");
+                notice
+                    .push_str(". It is tried once more beside the session; its tools join when it is ready");
                 let remote = remote.clone();
                 tokio::spawn(async move {
                     if let Err(reason) = remote.connect(remote.server.start_timeout * BESIDE).await {
@@ -122,7 +127,11 @@ impl Servers {
 
     /// What the model can call now, of one server.
     pub fn tools_of(&self, name: &ServerName) -> Vec<Arc<dyn Tool>> {
-        self.remotes.iter().filter(|remote| remote.server.name == *name).flat_map(|remote| remote.tools()).collect()
+        self.remotes
+            .iter()
+            .filter(|remote| remote.server.name == *name)
+            .flat_map(|remote| remote.tools())
+            .collect()
     }
 
     /// The names of the servers.
@@ -184,6 +193,24 @@ impl Servers {
         tools.iter().filter(|own| !is_there(own)).cloned().collect()
     }
 
+    /// Puts another set of approvals in the place of the one before: what was allowed or taken back elsewhere counts at once. A
+    /// server of which nothing had been allowed before is started.
+    pub async fn set_approvals(&self, approvals: Approvals) {
+        *self.approvals.write().unwrap_or_else(PoisonError::into_inner) = approvals;
+        let knows = |name: &ServerName| {
+            self.approvals.read().unwrap_or_else(PoisonError::into_inner).knows(name.as_str())
+        };
+        for remote in &self.remotes {
+            remote.reconsider();
+            if knows(&remote.server.name)
+                && remote.is_idle().await
+                && let Err(reason) = remote.connect(remote.server.start_timeout).await
+            {
+                tracing::warn!("the MCP server {} did not start: {reason}", remote.server.name);
+            }
+        }
+    }
+
     /// What the user allowed, with what was allowed since.
     pub fn approvals(&self) -> Approvals {
         self.approvals.read().unwrap_or_else(PoisonError::into_inner).clone()
@@ -218,7 +245,9 @@ fn notices(remote: &Arc<Remote>) -> Vec<String> {
             Standing::Modified { .. } => modified.push(tool.own),
         }
     }
-    for (tools, what) in [(new, "waits for your yes"), (modified, "was modified since you allowed it and is off")] {
+    for (tools, what) in
+        [(new, "waits for your yes"), (modified, "was modified since you allowed it and is off")]
+    {
         if !tools.is_empty() {
             notices.push(format!(
                 "the MCP server {name}: {} {what}. To look and allow: capstan mcp allow {name}",
