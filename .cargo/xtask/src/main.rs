@@ -7,6 +7,7 @@ mod acceptance;
 mod bench;
 mod extensions;
 mod javascript;
+mod mcp_peers;
 mod run;
 mod tests;
 
