@@ -6,7 +6,7 @@ use capstan_provider::scripted::server::ScriptedServer;
 use capstan_tests::conversation::Conversation;
 use capstan_tests::guest::Guest;
 use capstan_tests::mcp::{Scripted, Way, is_alive, no_longer};
-use capstan_tests::product::{Product, TIME_LIMIT};
+use capstan_tests::product::{Product, SOON, TIME_LIMIT};
 use capstan_tests::rpc_client::RpcClient;
 use capstan_tests::{product, scripted_mcp};
 use serde_json::{Value, json};
@@ -114,6 +114,21 @@ async fn no_process_is_left_however_the_run_ends() -> Result<()> {
     assert_ne!(scripted.pid()?, before);
     assert!(!is_alive(scripted.pid()?));
     Ok(())
+}
+
+// 003-142
+#[tokio::test]
+async fn a_slow_server_holds_up_neither_the_first_prompt_nor_the_end() -> Result<()> {
+    let scripted = Scripted::new(Way::Stdio, scripted_mcp!()).await?;
+    let product = product!()?.with_script(&[r#"{"text": "done"}"#])?;
+    product.configure(&table(&scripted, &[], ""))?;
+    allowed(&product).await?;
+    product.configure(&table(&scripted, &["--slow", "100000"], "start_timeout_ms = 200"))?;
+    let finished = product.run(&["-p", "go"]).await?.with_code(0);
+    assert!(finished.elapsed < SOON, "{:?}", finished.elapsed);
+    assert!(finished.stderr.contains("not ready within 0.2 s. It is tried once more"), "{}", finished.stderr);
+    let pid = scripted.pid()?;
+    no_longer(|| is_alive(pid)).await
 }
 
 #[tokio::test]
