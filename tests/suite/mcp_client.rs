@@ -13,7 +13,7 @@ use capstan_ports::{Content, SessionId, Tool, ToolCall, ToolError, ToolOutcome, 
 use capstan_tests::mcp::{Scripted, Way, is_alive, is_there, no_longer};
 use capstan_tests::scripted_mcp;
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 /// What every test about calls is run over.
@@ -168,9 +168,15 @@ async fn one_that_says_nothing_to_the_new_question_is_greeted_in_the_old_way() -
 #[derive(Default)]
 struct Told(Mutex<Vec<String>>);
 
+impl Told {
+    fn said(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 impl Progress for Told {
     fn report(&self, partial: ToolOutcome) {
-        self.0.lock().unwrap().push(text(&partial));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(text(&partial));
     }
 }
 
@@ -182,7 +188,7 @@ async fn progress_of_a_call_is_passed_on() -> Result<()> {
         let context = ToolContext { progress: told.clone(), ..context() };
         let outcome = pair.tool("progress")?.execute(&call(json!({})), &context).await?;
         assert_eq!(text(&outcome), "worked");
-        let told = told.0.lock().unwrap().clone();
+        let told = told.said();
         // A report that is overtaken by a later one is none.
         assert!(told.iter().any(|report| report.ends_with(" of 3: working")), "{way:?}: {told:?}");
         pair.servers.shut_down().await;

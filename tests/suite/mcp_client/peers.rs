@@ -87,7 +87,7 @@ async fn everything(peer: &Peer) -> Result<()> {
     let following = ToolContext { progress: told.clone(), ..context() };
     let long = peer.tool("trigger-long-running-operation")?;
     long.execute(&call(json!({"duration": 1, "steps": 4})), &following).await?;
-    let told = told.0.lock().unwrap().clone();
+    let told = told.said();
     assert!(told.iter().any(|report| report.contains("of 4")), "{told:?}");
 
     let stopping = context();
