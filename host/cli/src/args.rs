@@ -1,6 +1,7 @@
 //! The command line.
 
 mod authors;
+mod mcp;
 mod memory;
 mod plan;
 mod session;
@@ -10,6 +11,7 @@ pub(crate) use authors::{ExtensionKind, Language, NewOptions, RunOptions, TestOp
 use capstan_policy::PermissionMode;
 use capstan_ports::ThinkingLevel;
 use clap::{Parser, Subcommand, ValueEnum};
+pub(crate) use mcp::McpCommand;
 pub(crate) use memory::MemoryCommand;
 pub(crate) use plan::{PlanMode, PlanOptions};
 pub(crate) use session::SessionFlags;
@@ -140,6 +142,9 @@ pub(crate) enum Command {
     /// What you keep for the agent to find, in every session and every folder
     #[command(subcommand)]
     Memory(MemoryCommand),
+    /// Tools of MCP servers: what there is, what you allow
+    #[command(subcommand)]
+    Mcp(McpCommand),
     /// Check the installation and say what is wrong
     Doctor,
     /// Run the whole machine once on a scripted model: no account, no key

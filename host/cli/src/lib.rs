@@ -30,6 +30,7 @@ mod load;
 mod loader;
 mod lock;
 mod log;
+mod mcp;
 mod memory_command;
 mod model;
 mod output;
@@ -111,6 +112,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(Command::Cache(command)) => cache::run(command),
         Some(Command::Session(command)) => session_command::run(command),
         Some(Command::Memory(command)) => memory_command::run(command).await,
+        Some(Command::Mcp(command)) => mcp::run(command).await,
         // Done before there was a runtime.
         Some(Command::CompileWorker) => Ok(ExitCode::SUCCESS),
         Some(Command::Doctor) => doctor::run().await,

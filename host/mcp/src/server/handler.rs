@@ -7,9 +7,9 @@ use super::progress::{Slot, beside};
 use super::{Called, ClientCall, OfferedTool, ToolHost, answer, offer};
 use capstan_ports::tool::{NoProgress, Progress};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, LoggingLevel,
-    LoggingMessageNotificationParam, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    SetLevelRequestParams, SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Implementation,
+    ListToolsResult, LoggingLevel, LoggingMessageNotificationParam, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
@@ -21,6 +21,17 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 /// For the client's model, where the client shows it.
 const INSTRUCTIONS: &str = "Tools of Capstan extensions. Each runs in a sandbox with the grants that the user gave it; a \
                             result that says something was denied names what the user can do, and you cannot do it for them.";
+
+/// What is answered.
+const METHODS: [&str; 7] = [
+    "initialize",
+    "logging/setLevel",
+    "ping",
+    "server/discover",
+    "subscriptions/listen",
+    "tools/call",
+    "tools/list",
+];
 
 /// One client's conversation.
 pub(super) struct Handler {
@@ -44,14 +55,17 @@ impl Handler {
         Self { host, gone, level, watching: AtomicBool::new(false), over, _end: end }
     }
 
-    async fn call(&self, request: CallToolRequestParams, context: &RequestContext<RoleServer>) -> Option<Called> {
+    async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Option<Called> {
         let cancel = self.gone.child_token();
         // Also when this future is dropped: the connection of a request without a session was closed.
         let _stop = cancel.clone().drop_guard();
         let slot = Arc::new(Slot::default());
         let token = context.meta.get_progress_token();
-        let progress: Arc<dyn Progress> =
-            if token.is_some() { slot.clone() } else { Arc::new(NoProgress) };
+        let progress: Arc<dyn Progress> = if token.is_some() { slot.clone() } else { Arc::new(NoProgress) };
         let running = self.host.call(ClientCall {
             tool: request.name.into_owned(),
             arguments: request.arguments.unwrap_or_default(),
@@ -164,6 +178,20 @@ impl ServerHandler for Handler {
         Ok(answer::result(outcome).into())
     }
 
+    /// Where a request ends up whose method is unknown, and one whose parameters are not those of its method.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        Err(if METHODS.contains(&method.as_str()) {
+            ErrorData::invalid_params(format!("the parameters of {method} do not fit"), None)
+        } else {
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
+        })
+    }
+
     async fn set_level(
         &self,
         request: SetLevelRequestParams,
@@ -180,7 +208,8 @@ impl ServerHandler for Handler {
         }
         let (mut offers, over, peer) = (Offers::of(self.host.clone()), self.over.clone(), context.peer);
         tokio::spawn(async move {
-            let telling = async { while offers.change().await && peer.notify_tool_list_changed().await.is_ok() {} };
+            let telling =
+                async { while offers.change().await && peer.notify_tool_list_changed().await.is_ok() {} };
             tokio::select! {
                 () = telling => {}
                 () = over.cancelled() => {}
@@ -195,7 +224,8 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let (mut offers, sink) = (Offers::of(self.host.clone()), context.sink().clone());
-        let telling = async { while offers.change().await && sink.notify_tool_list_changed().await.is_ok() {} };
+        let telling =
+            async { while offers.change().await && sink.notify_tool_list_changed().await.is_ok() {} };
         tokio::select! {
             () = telling => {}
             () = context.cancelled() => {}

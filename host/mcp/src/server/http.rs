@@ -154,7 +154,8 @@ impl Server {
         }
         let shown = request.headers().get(header::AUTHORIZATION);
         if !shown.is_some_and(|shown| self.token.is_shown_by(shown.as_bytes())) {
-            let mut answer = say(StatusCode::UNAUTHORIZED, "Unauthorized: send `Authorization: Bearer TOKEN`");
+            let mut answer =
+                say(StatusCode::UNAUTHORIZED, "Unauthorized: send `Authorization: Bearer TOKEN`");
             answer.headers_mut().insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
             return answer;
         }
@@ -166,9 +167,12 @@ impl Server {
                 return say(StatusCode::PAYLOAD_TOO_LARGE, "Payload Too Large");
             }
             Ok(Err(_gone)) => return say(StatusCode::BAD_REQUEST, "Bad Request: the body is incomplete"),
-            Err(_late) => return say(StatusCode::REQUEST_TIMEOUT, "Request Timeout: the body did not arrive"),
+            Err(_late) => {
+                return say(StatusCode::REQUEST_TIMEOUT, "Request Timeout: the body did not arrive");
+            }
         };
-        let opens = head.method == Method::POST && !head.headers.contains_key("mcp-session-id") && is_opening(&body);
+        let opens =
+            head.method == Method::POST && !head.headers.contains_key("mcp-session-id") && is_opening(&body);
         let request = Request::from_parts(head, Full::new(body));
         if !opens {
             return self.mcp.handle(request).await;

@@ -16,7 +16,8 @@ fn offered(parameters: Value, reach: Reach) -> Value {
 
 #[test]
 fn a_tool_keeps_its_schema_and_gets_its_hints_from_what_it_can_reach() {
-    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "additionalProperties": false});
+    let schema =
+        json!({"type": "object", "properties": {"path": {"type": "string"}}, "additionalProperties": false});
     assert_eq!(
         offered(schema.clone(), Reach::default()),
         json!({

@@ -6,10 +6,8 @@
 use super::handler::Handler;
 use super::{MAX_MESSAGE_BYTES, ServeError, ToolHost};
 use rmcp::RoleServer;
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta, RequestId, ServerJsonRpcMessage,
-};
-use rmcp::service::{RxJsonRpcMessage, ServiceExt, ServerInitializeError, TxJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta, RequestId, ServerJsonRpcMessage};
+use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, ServiceExt, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
 use std::io;
@@ -219,7 +217,8 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
                 }
                 Some(Err(TooLong)) => {
                     let text = format!("Invalid Request: a message may have {MAX_MESSAGE_BYTES} bytes");
-                    self.refusal = Some(ServerJsonRpcMessage::error(ErrorData::invalid_request(text, None), None));
+                    self.refusal =
+                        Some(ServerJsonRpcMessage::error(ErrorData::invalid_request(text, None), None));
                 }
                 None => {}
             }

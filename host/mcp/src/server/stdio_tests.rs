@@ -38,7 +38,10 @@ impl ToolHost for Host {
                 ToolOutcome::error("cancelled")
             }
             "denied" => {
-                return Some(Called { outcome: ToolOutcome::error("no"), denied: vec!["denied: denied".into()] });
+                return Some(Called {
+                    outcome: ToolOutcome::error("no"),
+                    denied: vec!["denied: denied".into()],
+                });
             }
             _ => return None,
         };
@@ -86,7 +89,8 @@ impl Client {
     }
 
     async fn ask(&mut self, method: &str, params: Value) -> Value {
-        self.send(&json!({"jsonrpc": "2.0", "id": method, "method": method, "params": params}).to_string()).await;
+        self.send(&json!({"jsonrpc": "2.0", "id": method, "method": method, "params": params}).to_string())
+            .await;
         self.next().await
     }
 
@@ -116,7 +120,7 @@ async fn the_newest_revision_is_spoken_without_an_opening() {
         "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
     });
     let found = client.ask("server/discover", json!({"_meta": meta})).await;
-    assert_eq!(found["result"]["serverInfo"]["name"], "capstan", "{found}");
+    assert_eq!(found["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "capstan", "{found}");
     let called = client.ask("tools/call", json!({"name": "echo", "arguments": {}, "_meta": meta})).await;
     assert_eq!(called["result"]["content"][0]["text"], "{}", "{called}");
     assert_eq!(called["result"]["resultType"], "complete");
@@ -181,7 +185,9 @@ async fn progress_goes_only_to_those_who_asked_and_before_the_result() {
 #[tokio::test]
 async fn a_cancelled_call_is_stopped_and_not_answered() {
     let mut client = Client::open("2025-06-18").await;
-    client.send(r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"wait","arguments":{}}}"#).await;
+    client
+        .send(r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"wait","arguments":{}}}"#)
+        .await;
     client.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5,"reason":"enough"}}"#).await;
     let answer = client.ask("ping", json!({})).await;
     assert_eq!(answer["id"], "ping");
@@ -195,9 +201,15 @@ async fn other_tools_and_denials_are_told() {
     tokio::task::yield_now().await;
     client.host.0.send_replace(1);
     assert_eq!(client.next().await["method"], "notifications/tools/list_changed");
-    assert_eq!(client.ask("tools/list", json!({})).await["result"]["tools"].as_array().map(Vec::len), Some(3));
+    assert_eq!(
+        client.ask("tools/list", json!({})).await["result"]["tools"].as_array().map(Vec::len),
+        Some(3)
+    );
     let told = client.call("denied", json!({})).await;
-    assert_eq!((&told["method"], &told["params"]["data"]), (&json!("notifications/message"), &json!("denied: denied")));
+    assert_eq!(
+        (&told["method"], &told["params"]["data"]),
+        (&json!("notifications/message"), &json!("denied: denied"))
+    );
     assert_eq!(client.next().await["result"]["isError"], true);
     client.ask("logging/setLevel", json!({"level": "error"})).await;
     assert_eq!(client.call("denied", json!({})).await["result"]["isError"], true);
@@ -224,7 +236,9 @@ async fn a_hundred_calls_at_once_are_all_answered() {
     let mut client = Client::open("2025-06-18").await;
     for id in 0..100 {
         let params = json!({"name": "echo", "arguments": {"id": id}});
-        client.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()).await;
+        client
+            .send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string())
+            .await;
     }
     let mut answers = Map::new();
     for _ in 0..100 {

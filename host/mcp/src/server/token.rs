@@ -12,7 +12,9 @@ pub struct Token(String);
 
 /// A token that is no protection.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a token needs at least {MIN_CHARS} characters, of those that can stand in a header: letters, digits, punctuation")]
+#[error(
+    "a token needs at least {MIN_CHARS} characters, of those that can stand in a header: letters, digits, punctuation"
+)]
 pub struct WeakToken;
 
 impl Token {

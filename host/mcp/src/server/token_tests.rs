@@ -20,7 +20,8 @@ fn only_the_whole_token_is_taken_and_only_as_a_bearer_token() {
 
 #[test]
 fn tokens_that_protect_nothing_are_refused_and_none_is_shown() {
-    for weak in ["", "short", "fifteen-chars--", "with a space in the middle", "ümläute-are-no-header-text"] {
+    for weak in ["", "short", "fifteen-chars--", "with a space in the middle", "ümläute-are-no-header-text"]
+    {
         assert_eq!(Token::chosen(weak).err(), Some(WeakToken), "{weak}");
     }
     let random = Token::random().unwrap();
