@@ -17,7 +17,10 @@ async fn a_call_from_elsewhere_passes_gates_and_amenders_and_tells_the_sink() {
         TestHook::gate("rewriter", |_| Ok(GateVerdict::Rewrite(json!({"text": "rewritten"})))),
         TestHook::amend("amender", |_, outcome| {
             let text = message::text_of(&outcome.content);
-            Ok(Some(Amendment { content: Some(vec![Content::text(format!("<{text}>"))]), ..Amendment::default() }))
+            Ok(Some(Amendment {
+                content: Some(vec![Content::text(format!("<{text}>"))]),
+                ..Amendment::default()
+            }))
         }),
     ]));
     let echo = TestTool::new("echo", |call, _| async move {
@@ -66,7 +69,8 @@ async fn a_cancelled_call_ends_although_its_tool_does_not_look() {
     let stop = cancel.clone();
     let config = Arc::new(config);
     let running = tokio::spawn(async move {
-        run_tool_call(&call("A", "sleeper", json!({})), turn(), &tools, &config, &event::NoEvents, &cancel).await
+        run_tool_call(&call("A", "sleeper", json!({})), turn(), &tools, &config, &event::NoEvents, &cancel)
+            .await
     });
     tokio::task::yield_now().await;
     stop.cancel();

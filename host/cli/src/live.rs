@@ -16,6 +16,7 @@ use capstan_ports::extension::Power;
 use capstan_ports::hook::Hook;
 use capstan_ports::tool::Tool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use tokio::sync::watch;
 
 /// Builds the system prompt around the tools that there are.
 pub(crate) type PromptOf = Box<dyn Fn(&ToolRegistry) -> String + Send + Sync>;
@@ -30,6 +31,7 @@ pub(crate) struct Live {
     commands: CurrentCommands,
     running: Running,
     absent: AbsentNow,
+    changes: watch::Sender<u64>,
 }
 
 /// What a [`Live`] works on.
@@ -87,7 +89,33 @@ impl Live {
             commands: CurrentCommands::default(),
             running: Running::default(),
             absent: AbsentNow::default(),
+            changes: watch::Sender::default(),
         }
+    }
+
+    /// Counts how often something else was put into force.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// The tools in force, each with the extension that it is of; a tool of the program has none. Tools of memories are left out:
+    /// they are the session's own.
+    pub(crate) fn tools(&self) -> Vec<(Arc<dyn Tool>, Option<Extension>)> {
+        let active = lock(&self.running).clone();
+        let builtin = |tool: &Arc<dyn Tool>| self.parts.builtin.iter().any(|own| Arc::ptr_eq(own, tool));
+        let owner = |name: &str| {
+            let has =
+                |extension: &&Extension| extension.descriptor().tools.iter().any(|tool| tool.name == name);
+            active.iter().find(has).cloned()
+        };
+        let tools = lock(&self.tools).clone().into_iter();
+        tools
+            .filter_map(|tool| match builtin(&tool) {
+                true => Some((tool, None)),
+                // What is neither is of a native extension, and those have no tools for other programs.
+                false => owner(&tool.definition().name).map(|owner| (tool, Some(owner))),
+            })
+            .collect()
     }
 
     /// What is there and not in force, for those who explain.
@@ -130,6 +158,7 @@ impl Live {
         warm_up(&catalog.active);
         lock(&self.running).clone_from(&catalog.active);
         *lock(&self.absent) = explain::absent(catalog);
+        self.changes.send_modify(|count| *count += 1);
         Ok(notices)
     }
 
@@ -147,6 +176,7 @@ impl Live {
         self.play(tools, &active, wanted.unwrap_or_default(), &mut Vec::new())?;
         self.unobserve();
         self.observe(&active);
+        self.changes.send_modify(|count| *count += 1);
         Ok(())
     }
 

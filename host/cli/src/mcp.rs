@@ -1,5 +1,8 @@
 //! `capstan mcp …`
 
+mod serve;
+mod tools;
+
 use crate::args::McpCommand;
 use crate::config::{self, Config};
 use crate::home::Home;
@@ -9,6 +12,10 @@ use std::process::ExitCode;
 
 /// Runs one of the commands.
 pub(crate) async fn run(command: McpCommand) -> Result<ExitCode> {
+    let command = match command {
+        McpCommand::Serve(options) => return serve::run(*options).await,
+        command => command,
+    };
     let home = Home::find()?;
     let config = Config::load(&home, &config::load_grants(&home)?)?;
     match command {
@@ -18,6 +25,8 @@ pub(crate) async fn run(command: McpCommand) -> Result<ExitCode> {
             }
             Ok(ExitCode::SUCCESS)
         }
+        // Done before.
+        McpCommand::Serve(_) => Ok(ExitCode::SUCCESS),
         McpCommand::Test { name, .. } | McpCommand::Allow { name, .. } | McpCommand::Revoke { name } => {
             anyhow::bail!("there is no [mcp.{name}] that is running")
         }
