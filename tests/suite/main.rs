@@ -31,6 +31,7 @@ mod secrets;
 mod services;
 mod session_command;
 mod stages;
+mod swapped;
 mod tree;
 mod trust;
 mod turn;

@@ -123,6 +123,7 @@ pub mod observers;
 
 pub mod agent;
 pub mod bundle;
+pub mod event_bus;
 pub mod extension;
 pub mod extension_runtime;
 mod listeners;
@@ -147,6 +148,7 @@ pub use config::{
     AgentContext, AgentLoopConfig, Chosen, ContextTransform, Limits, MessageSource, ToolExecutionMode,
 };
 pub use error::AgentError;
+pub use event_bus::EventBus;
 pub use extension::{CodingExtension, Extension, ExtensionContext, StartError};
 pub use extension_runtime::{ExtensionRuntime, Notice, Opened, StartFailure};
 pub use hooks::{HookChain, HookRegistry};
