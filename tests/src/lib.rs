@@ -7,6 +7,7 @@ pub mod endpoint;
 pub mod guest;
 pub mod invariant;
 pub mod logged;
+pub mod mcp;
 pub mod mcp_client;
 pub mod probe;
 pub mod product;

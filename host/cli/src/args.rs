@@ -96,7 +96,7 @@ pub(crate) struct Setup {
     #[arg(long, value_name = "DIR")]
     pub(crate) extensions: Vec<PathBuf>,
 
-    /// Load no extensions
+    /// Load no extensions and start no MCP servers
     #[arg(long)]
     pub(crate) no_extensions: bool,
 

@@ -6,6 +6,7 @@ use crate::config::{self, Config};
 use crate::home::Home;
 use crate::live::{Live, LiveParts};
 use crate::loader::Loader;
+use crate::mcp::Mcp;
 use crate::model::{ConfiguredModels, NoModel};
 use crate::permit::{Permits, Person};
 use crate::prompts::Prompts;
@@ -98,6 +99,8 @@ pub(crate) async fn assemble(
     commands: Arc<dyn CommandRuntime>,
 ) -> Result<Composed> {
     let models = Arc::new(ConfiguredModels::new(config));
+    // First, because they take their time.
+    let mut mcp = if setup.no_extensions { None } else { Mcp::begin(home, config)? };
     // A new session is made only when everything else is in order.
     let going_on = match plan.which {
         Which::Last | Which::File(_) => Some(sessions::open(home, plan.which.clone())?),
@@ -124,7 +127,11 @@ pub(crate) async fn assemble(
         ..Services::default()
     };
     let catalog = extensions(home, config, grants, setup, &mut loader).await?;
-    let natives = roster::natives(home, config, programs)?;
+    let mut natives = roster::natives(home, config, programs)?;
+    if let Some(mcp) = &mut mcp {
+        natives.extend(mcp.extensions());
+        mcp.ready().await.iter().for_each(|notice| warn(notice));
+    }
     let builtin = builtin(home, setup, &plan.which, commands.clone())?;
     let trace = Arc::new(HookTrace::default());
     let kept = match going_on {
@@ -175,6 +182,9 @@ pub(crate) async fn assemble(
     let notices = live.apply(&catalog, config, &[])?;
     if has_extensions {
         notices.iter().for_each(|notice| warn(notice));
+    }
+    if let Some(mcp) = mcp {
+        mcp.follow(home.clone(), &live);
     }
     let session = opened.session;
     session.notices().iter().for_each(|notice| warn(&notice.to_string()));

@@ -79,7 +79,13 @@ pub fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let code = match runtime.block_on(on_a_worker(run(args))) {
+    let program = async {
+        let code = run(args).await;
+        // However it went: what was started for it ends with it.
+        mcp::shut_down().await;
+        code
+    };
+    let code = match runtime.block_on(on_a_worker(program)) {
         Ok(code) => code,
         Err(error) => {
             screen::complain(&error);

@@ -9,7 +9,7 @@ use crate::roster;
 use crate::templates::Templates;
 use anyhow::Result;
 use capstan_agent::trace::HookTrace;
-use capstan_agent::{AgentSession, HookRegistry, ObserverId, Observers, ToolRegistry};
+use capstan_agent::{AgentSession, ExtensionRuntime, HookRegistry, ObserverId, Observers, ToolRegistry};
 use capstan_engine::Extension;
 use capstan_ports::SessionId;
 use capstan_ports::extension::Power;
@@ -32,6 +32,8 @@ pub(crate) struct Live {
     running: Running,
     absent: AbsentNow,
     changes: watch::Sender<u64>,
+    /// What the tools in force come from. Locked while anything is put into force, so that nothing older comes last.
+    runtime: Mutex<ExtensionRuntime>,
 }
 
 /// What a [`Live`] works on.
@@ -90,6 +92,7 @@ impl Live {
             running: Running::default(),
             absent: AbsentNow::default(),
             changes: watch::Sender::default(),
+            runtime: Mutex::default(),
         }
     }
 
@@ -145,11 +148,13 @@ impl Live {
         closed: &[Arc<dyn Hook>],
     ) -> Result<Vec<String>> {
         let LiveParts { session, builtin, natives, hooks, prompt, tools: registry, .. } = &self.parts;
+        let mut held = lock(&self.runtime);
         let runtime = roster::runtime(catalog, natives, closed)?.with_trace(self.parts.trace.clone());
         let (tools, left_out) = runtime.tools(builtin.clone());
         let mut notices: Vec<_> = left_out.iter().map(ToString::to_string).collect();
         self.play(tools, &catalog.active, Wanted::of(config), &mut notices)?;
         hooks.replace(runtime.chain());
+        *held = runtime;
         self.observe(&catalog.active);
         let commands = Commands::of(catalog).with_templates(self.parts.templates.clone());
         notices.extend(commands.notices.iter().cloned());
@@ -160,6 +165,24 @@ impl Live {
         *lock(&self.absent) = explain::absent(catalog);
         self.changes.send_modify(|count| *count += 1);
         Ok(notices)
+    }
+
+    /// Asks everything that takes part for its tools again, after some of them changed of themselves. Answers what the user should
+    /// know about those that are not used.
+    ///
+    /// # Errors
+    /// When two tools share a name; then nothing changes.
+    pub(crate) fn renew_tools(&self) -> Result<Vec<String>> {
+        let LiveParts { session, builtin, prompt, tools: registry, .. } = &self.parts;
+        let runtime = lock(&self.runtime);
+        let (tools, left_out) = runtime.tools(builtin.clone());
+        let active = lock(&self.running).clone();
+        let wanted = lock(&self.chosen).as_ref().map(|chosen| chosen.wanted.clone());
+        // What is to be said about the parts was said when they were given away.
+        self.play(tools, &active, wanted.unwrap_or_default(), &mut Vec::new())?;
+        session.agent().set_system_prompt(prompt(registry));
+        self.changes.send_modify(|count| *count += 1);
+        Ok(left_out.iter().map(ToString::to_string).collect())
     }
 
     /// Puts the parts into force that extensions play for one session each, after the session became another one.

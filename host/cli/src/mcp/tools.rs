@@ -225,7 +225,9 @@ fn reach(extension: &Extension) -> Reach {
 fn builtin_reach(tool: &dyn Tool) -> Reach {
     match tool.access(&Value::Object(serde_json::Map::new())) {
         CallAccess::Write(_) => Reach { changes: true, destroys: true, network: false },
-        CallAccess::Execute(_) => Reach { changes: true, destroys: true, network: true },
+        CallAccess::Execute(_) | CallAccess::Outside(_) => {
+            Reach { changes: true, destroys: true, network: true }
+        }
         CallAccess::Read(_) | CallAccess::Sandboxed(_) | CallAccess::Nothing => Reach::default(),
     }
 }
