@@ -8,6 +8,7 @@ pub mod guest;
 pub mod invariant;
 pub mod logged;
 pub mod mcp;
+pub mod mcp_client;
 pub mod probe;
 pub mod product;
 

@@ -73,8 +73,7 @@ fn component(workspace: &Workspace, engine: Engine) -> PathBuf {
     workspace.target().join("guests").join(format!("javascript-gate-{}.wasm", engine.name()))
 }
 
-/// Whether a program is in `PATH`.
-pub(crate) fn has(program: &str) -> bool {
+fn has(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| Path::new(&folder).join(program).is_file())
 }

@@ -4,6 +4,7 @@ mod authors;
 mod mcp;
 mod memory;
 mod plan;
+mod serve;
 mod session;
 mod sessions;
 
@@ -14,6 +15,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 pub(crate) use mcp::McpCommand;
 pub(crate) use memory::MemoryCommand;
 pub(crate) use plan::{PlanMode, PlanOptions};
+pub(crate) use serve::ServeOptions;
 pub(crate) use session::SessionFlags;
 pub(crate) use sessions::{ExportFormat, ExportOptions, SessionCommand, ShowOptions};
 use std::path::PathBuf;
@@ -61,6 +63,10 @@ pub(crate) struct Setup {
     /// `model` or `provider/model`; else that of the session that goes on, CAPSTAN_MODEL, or the configuration's
     #[arg(long)]
     pub(crate) model: Option<String>,
+
+    /// Whether there can be a session without any model: nobody asks it, and extensions that do get an error
+    #[arg(skip)]
+    pub(crate) model_is_optional: bool,
 
     /// The provider of --model; the model's name is then taken as it is, also with a slash in it
     #[arg(long, value_name = "NAME", requires = "model")]

@@ -7,7 +7,7 @@ use crate::home::Home;
 use crate::live::{Live, LiveParts};
 use crate::loader::Loader;
 use crate::mcp::Mcp;
-use crate::model::ConfiguredModels;
+use crate::model::{ConfiguredModels, NoModel};
 use crate::permit::{Permits, Person};
 use crate::prompts::Prompts;
 use crate::sessions::{self, Kept, Sessions, Which};
@@ -85,7 +85,7 @@ pub(crate) async fn session(home: &Home, setup: &Setup, plan: Plan) -> Result<Co
     let grants = config::load_grants(home)?;
     let mut config = Config::load(home, &grants)?;
     model::heed_environment(&mut config);
-    let commands = Arc::new(commands(home, &config));
+    let commands = Arc::new(commands(home, &config, None));
     assemble(home, setup, plan, &config, &grants, commands).await
 }
 
@@ -109,7 +109,10 @@ pub(crate) async fn assemble(
     let own = going_on.as_ref().filter(|_| setup.model.is_none()).map(|kept| own_model(kept, &*models));
     let model = match own.transpose()?.flatten() {
         Some(model) => model,
-        None => model::choose(setup, config)?,
+        None => match model::choose(setup, config) {
+            Err(reason) if setup.model_is_optional => Arc::new(NoModel::because(&reason)),
+            chosen => chosen?,
+        },
     };
     let programs: Arc<dyn ProgramRunner> = Arc::new(LocalPrograms::new());
     let (facts, observers) = (Arc::new(SessionFacts::default()), Arc::new(Observers::default()));
@@ -232,9 +235,10 @@ fn warn(notice: &str) {
     screen::note(&format!("{}capstan:{:#} {}", screen::WARN, screen::WARN, screen::visible(notice)));
 }
 
-/// Commands without the keys of providers, whose long output the session's `read` can reach.
-fn commands(home: &Home, config: &Config) -> LocalCommands {
+/// Commands without the keys of providers and without the variable `secret`, whose long output the session's `read` can reach.
+pub(crate) fn commands(home: &Home, config: &Config, secret: Option<&str>) -> LocalCommands {
     let keys = config.providers.iter().filter_map(|provider| provider.api_key_env.clone());
+    let keys = keys.chain(secret.map(str::to_owned));
     let commands = LocalCommands::new().without_variables(keys);
     match OutputFolder::create(home.outputs()) {
         Ok(folder) => {

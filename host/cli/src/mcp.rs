@@ -2,8 +2,10 @@
 
 mod allow;
 mod approvals;
+mod serve;
 mod session;
 mod show;
+mod tools;
 
 pub(crate) use session::{Mcp, shut_down};
 
@@ -20,6 +22,7 @@ use std::sync::Arc;
 pub(crate) async fn run(command: McpCommand) -> Result<ExitCode> {
     let home = Home::find()?;
     match command {
+        McpCommand::Serve(options) => serve::run(*options).await,
         McpCommand::List { json } => show::list(&Place::open(home)?, json).await,
         McpCommand::Test { name, json } => show::test(&Place::open(home)?, &name, json).await,
         McpCommand::Allow { name, tools, yes } => allow::allow(&Place::open(home)?, &name, &tools, yes).await,

@@ -1,4 +1,4 @@
-//! The official servers of the protocol, as `cargo xtask test` installs them below `target/mcp-peers`. Where they are not installed,
+//! The official servers of the protocol, as `cargo xtask peers` installs them below `target/mcp-peers`. Where they are not installed,
 //! each test says so and shows nothing.
 
 use super::{Told, call, context, text};
@@ -17,11 +17,11 @@ use tempfile::TempDir;
 
 /// The script of a server, if it is installed.
 fn installed(name: &str) -> Option<PathBuf> {
-    let file = Path::new("mcp-peers/node_modules/@modelcontextprotocol").join(name).join("dist/index.js");
+    let file = Path::new("mcp-peers/servers/node_modules/@modelcontextprotocol").join(name).join("dist/index.js");
     let found =
         Path::new(scripted_mcp!()).ancestors().map(|folder| folder.join(&file)).find(|path| path.is_file());
     if found.is_none() {
-        eprintln!("left out: {name} is not installed; `cargo xtask test` does it where npm is");
+        eprintln!("left out: {name} is not installed; `cargo xtask peers` does it where npm is");
     }
     found
 }

@@ -1,10 +1,13 @@
 //! `capstan mcp …`
 
+use super::ServeOptions;
 use clap::Subcommand;
 
 /// `capstan mcp …`
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
+    /// Offer the tools of your extensions to another program's agent: over stdin and stdout, or over HTTP
+    Serve(Box<ServeOptions>),
     /// List the servers of your configuration, their state and their tools
     List {
         /// As JSON
