@@ -1,6 +1,6 @@
 //! One call of a tool: sent, followed, given up in time.
 
-use super::connection::{Connection, brief};
+use super::connection::{Connection, brief, root_cause};
 use super::handler::Handler;
 use super::outcome::outcome;
 use capstan_ports::tool::{Progress, ToolContext};
@@ -122,6 +122,10 @@ fn failure(error: ServiceError) -> CallFailure {
         ServiceError::TransportClosed | ServiceError::Cancelled { .. } => CallFailure::Lost,
         ServiceError::McpError(error) => {
             told(format!("the server refuses the call: {}", brief(&error.message)))
+        }
+        ServiceError::TransportSend(error) => {
+            let message = format!("the server cannot be reached: {}", root_cause(error.error.as_ref()));
+            CallFailure::Told(ToolError::Failed { message, source: Some(error.error) })
         }
         other => {
             let message = format!("the call failed: {}", brief(&other.to_string()));

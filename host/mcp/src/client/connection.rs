@@ -71,7 +71,9 @@ impl Connection {
             }
             Reach::Url(url) => {
                 let transport = StreamableHttpClientTransport::from_config(http(server, url)?);
-                Self::greet(transport, None, Fault::default()).await
+                let greeted = Self::greet(transport, None, Fault::default()).await;
+                // Some addresses have a key in them, and the reason may be read by a model.
+                greeted.map_err(|reason| reason.replace(&url.url, "its address"))
             }
         }
     }
@@ -245,8 +247,29 @@ fn greeting(error: &ClientInitializeError) -> String {
         }
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => greeting(fallback),
         ClientInitializeError::JsonRpcError(error) => brief(&error.message),
+        ClientInitializeError::TransportError { error, .. } => brief(&with_causes(error.error.as_ref())),
         other => brief(&other.to_string()),
     }
+}
+
+/// An error with what lies beneath it, each once.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(beneath) = cause {
+        let more = beneath.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = beneath.source();
+    }
+    text
+}
+
+/// What lies at the bottom of an error: the part of a failed request that names no address.
+pub(crate) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.last().map_or_else(String::new, |cause| brief(&cause.to_string()))
 }
 
 pub(crate) fn brief(text: &str) -> String {
