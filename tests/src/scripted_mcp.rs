@@ -4,7 +4,7 @@
 //! `--exit` (at once, with a line on stderr), `--shout` (a line of no protocol before everything else), `--child` (leaves a process
 //! behind that outlives it, whose id is in `child`), `--stay` (does not end when its input does).
 
-use capstan_tests::mcp::script::{Reaction, TOO_MANY_BYTES, react};
+use capstan_tests::mcp::script::{A_MOMENT, Reaction, TOO_MANY_BYTES, react};
 use serde_json::Value;
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
@@ -42,7 +42,12 @@ fn main() -> ExitCode {
         }
         let mut say = |message: &Value| writeln!(stdout, "{message}").and_then(|()| stdout.flush());
         let said = match react(&folder, has("--modern"), &message) {
-            Reaction::Say(messages) => messages.iter().try_for_each(&mut say),
+            Reaction::Say(messages) => messages.iter().enumerate().try_for_each(|(n, message)| {
+                if n > 0 {
+                    std::thread::sleep(A_MOMENT);
+                }
+                say(message)
+            }),
             Reaction::Babble(text, answer) => write!(stdout, "{text}")
                 .and_then(|()| writeln!(stdout, "{answer}"))
                 .and_then(|()| stdout.flush()),

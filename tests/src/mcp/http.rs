@@ -1,6 +1,6 @@
 //! The scripted server over streamable HTTP: one request for each connection, events for whoever listens.
 
-use super::script::{Reaction, TOO_MANY_BYTES, react};
+use super::script::{A_MOMENT, Reaction, TOO_MANY_BYTES, react};
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::net::Ipv4Addr;
@@ -87,6 +87,7 @@ async fn post(
             head(stream, "200 OK", "text/event-stream").await?;
             for message in messages {
                 stream.write_all(event(&message).as_bytes()).await?;
+                tokio::time::sleep(A_MOMENT).await;
             }
         }
         Reaction::Say(messages) => {

@@ -3,14 +3,18 @@
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
+use std::time::Duration;
 
 /// Far above what the product takes.
 pub const TOO_MANY_BYTES: usize = 100 << 20;
 
+/// Between two reports of how far a call is; without it none would be worth reporting.
+pub const A_MOMENT: Duration = Duration::from_millis(20);
+
 /// What follows a message.
 #[derive(Debug, PartialEq)]
 pub enum Reaction {
-    /// These messages; the last one is the answer.
+    /// These messages, with [`A_MOMENT`] before each but the first; the last one is the answer.
     Say(Vec<Value>),
     /// This text, which is no message, and then this one.
     Babble(&'static str, Value),
@@ -52,6 +56,8 @@ pub fn react(folder: &Path, is_modern: bool, message: &Value) -> Reaction {
             "resultType": "complete",
             "supportedVersions": ["2026-07-28"],
             "capabilities": {"tools": {}},
+            "ttlMs": 0,
+            "cacheScope": "private",
             "_meta": {"io.modelcontextprotocol/serverInfo": own},
         }))]),
         "tools/list" if folder.join("refuse-list").exists() => {

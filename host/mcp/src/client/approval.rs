@@ -125,9 +125,14 @@ fn reach(reach: &Reach) -> Value {
             "command": program.command,
             "args": program.args,
             "env": program.env.keys().collect::<Vec<_>>(),
+            "passEnv": program.pass_env,
             "cwd": program.cwd,
         }),
-        Reach::Url(url) => serde_json::json!({ "url": url.url }),
+        Reach::Url(url) => serde_json::json!({
+            "url": url.url,
+            "headers": url.headers.keys().collect::<Vec<_>>(),
+            "bearerTokenEnv": url.bearer_token_env,
+        }),
     }
 }
 

@@ -77,18 +77,19 @@ async fn answer(
     progress: &dyn Progress,
 ) -> Result<ServerResult, ServiceError> {
     let mut furthest = f64::NEG_INFINITY;
+    let mut tell = |report: ProgressNotificationParam| {
+        // They are handled side by side, so one may overtake another.
+        if report.progress > furthest {
+            furthest = report.progress;
+            progress.report(ToolOutcome::text(describe(&report)));
+        }
+    };
     loop {
         tokio::select! {
             biased;
+            Some(report) = reports.recv() => tell(report),
             answered = &mut handle.rx => {
                 return answered.unwrap_or(Err(ServiceError::TransportClosed));
-            }
-            Some(report) = reports.recv() => {
-                // They are handled side by side, so one may overtake another.
-                if report.progress > furthest {
-                    furthest = report.progress;
-                    progress.report(ToolOutcome::text(describe(&report)));
-                }
             }
         }
     }

@@ -91,11 +91,19 @@ impl Connection {
             Ok(service) => service,
             Err(error) => {
                 let reason = fault.get().unwrap_or_else(|| greeting(&error));
+                // One that gave a wrong answer ends only because its pipes were closed on it.
+                let has_ended = matches!(
+                    error,
+                    ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }
+                );
                 let end = match &mut process {
-                    Some(process) => process.ended(MAY_TAKE_TO_DIE).await,
-                    None => None,
+                    Some(process) if has_ended => process.ended(MAY_TAKE_TO_DIE).await,
+                    _ => None,
                 };
-                let reason = end.map_or(reason, |status| format!("it stopped at once ({status})"));
+                let reason = match end {
+                    Some(status) if fault.get().is_none() => format!("it stopped at once ({status})"),
+                    _ => reason,
+                };
                 return Err(with_stderr(reason, &stderr));
             }
         };

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
 
 /// Variables that every program needs to work at all. None of them is a credential; whatever else a server needs is named in its
 /// table.
@@ -38,6 +39,9 @@ const SHOWN_LINES: usize = 8;
 /// hangs must not hold up the end of the program.
 const MAY_TAKE: Duration = Duration::from_millis(700);
 
+/// How long what is in a pipe may take to be read after the process is gone.
+const GRACE: Duration = Duration::from_millis(100);
+
 /// The end of what a server wrote to stderr.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StderrTail(Arc<Mutex<VecDeque<u8>>>);
@@ -64,6 +68,8 @@ pub(crate) struct Process {
     child: Child,
     leader: Option<Pid>,
     pub(crate) stderr: StderrTail,
+    /// Ends with its stderr.
+    reading: Option<JoinHandle<()>>,
 }
 
 /// The two ends that are spoken through.
@@ -107,10 +113,10 @@ impl Process {
         let stderr = StderrTail::default();
         let leader = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let (stdin, stdout, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let process = Self { child, leader, stderr };
+        let mut process = Self { child, leader, stderr, reading: None };
         match (stdin, stdout, errors) {
             (Some(stdin), Some(stdout), Some(errors)) => {
-                tokio::spawn(keep(errors, process.stderr.clone(), name.clone()));
+                process.reading = Some(tokio::spawn(keep(errors, process.stderr.clone(), name.clone())));
                 Ok((process, Pipes { stdin, stdout }))
             }
             _ => Err("the system gave no pipes to it".to_owned()),
@@ -143,6 +149,10 @@ impl Process {
     async fn reap(&mut self) -> Option<ExitStatus> {
         self.signal(Signal::KILL);
         self.leader = None;
+        if let Some(reading) = self.reading.take() {
+            // Its last words are in the pipe still. Whoever inherited the pipe and lives on is not waited for.
+            drop(tokio::time::timeout(GRACE, reading).await);
+        }
         tokio::time::timeout(MAY_TAKE, self.child.wait()).await.ok()?.ok()
     }
 

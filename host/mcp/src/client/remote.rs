@@ -15,6 +15,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 /// A server that failed so many times in a row is left alone for the rest of the session.
 const MAX_FAILURES: u32 = 5;
@@ -40,6 +41,8 @@ pub(crate) struct Remote {
     offer: RwLock<Arc<Offer>>,
     /// Counts changes of the offers of all servers.
     changed: watch::Sender<u64>,
+    /// The session is over: a start in progress is given up.
+    over: CancellationToken,
 }
 
 enum State {
@@ -82,6 +85,7 @@ impl Remote {
             approvals,
             offer: RwLock::default(),
             changed,
+            over: CancellationToken::new(),
         })
     }
 
@@ -132,7 +136,11 @@ impl Remote {
                 return Err(format!("{reason} (tried again in {} s at the earliest)", wait.as_secs() + 1));
             }
         }
-        match self.start(within).await {
+        let started = tokio::select! {
+            started = self.start(within) => started,
+            () = self.over.cancelled() => Err("the session is over".to_owned()),
+        };
+        match started {
             Ok(connection) => {
                 let connection = Arc::new(connection);
                 let follower = self.follow(&connection);
@@ -270,7 +278,7 @@ impl Remote {
         let answered = call(&connection, &tool.listed.own, arguments, self.server.timeout, context).await;
         match answered {
             Ok(outcome) => {
-                self.is_well().await;
+                self.is_well();
                 Ok(outcome)
             }
             Err(CallFailure::Told(error)) => Err(error),
@@ -296,15 +304,18 @@ impl Remote {
         matches!(&*self.state.lock().await, State::Idle)
     }
 
-    /// Forgets earlier failures: a server that answers is well.
-    async fn is_well(&self) {
-        if let State::Running { n_failures, .. } = &mut *self.state.lock().await {
+    /// Forgets earlier failures: a server that answers is well. Whoever starts it anew at the moment knows better.
+    fn is_well(&self) {
+        if let Ok(mut state) = self.state.try_lock()
+            && let State::Running { n_failures, .. } = &mut *state
+        {
             *n_failures = 0;
         }
     }
 
-    /// Ends the server for good. Answers the end of what it wrote to stderr.
+    /// Ends the server for good.
     pub(crate) async fn end(&self) {
+        self.over.cancel();
         let state = std::mem::replace(&mut *self.state.lock().await, State::Over);
         let State::Running { connection, follower, .. } = state else { return };
         follower.abort();
