@@ -2,7 +2,7 @@
 
 use crate::extensions;
 use crate::javascript::{self, Engine};
-use crate::peers;
+use crate::mcp_peers;
 use crate::run::{self, Workspace};
 use anyhow::Result;
 
@@ -11,7 +11,7 @@ pub(crate) fn run(workspace: &Workspace, name: &str) -> Result<()> {
     let extensions = extensions::build_all(workspace)?;
     javascript::build(workspace, Engine::QuickJs);
     javascript::build(workspace, Engine::StarlingMonkey);
-    peers::typescript_sdk(workspace);
+    mcp_peers::typescript_sdk(workspace);
     run::step("building for release (the first time takes some minutes)");
     workspace.cargo([
         "build",

@@ -7,7 +7,7 @@ mod acceptance;
 mod bench;
 mod extensions;
 mod javascript;
-mod peers;
+mod mcp_peers;
 mod run;
 mod tests;
 
@@ -49,9 +49,8 @@ fn task() -> Result<()> {
         ("acceptance", []) => acceptance::check(&workspace),
         ("lint", []) => tests::lint(&workspace),
         ("peers", []) => {
-            peers::servers(&workspace);
-            peers::clients(&workspace);
-            peers::typescript_sdk(&workspace);
+            mcp_peers::install(&workspace);
+            mcp_peers::typescript_sdk(&workspace);
             Ok(())
         }
         ("bench", []) => bench::run(&workspace, ""),

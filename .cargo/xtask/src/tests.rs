@@ -2,7 +2,7 @@
 
 use crate::javascript::{self, Engine};
 use crate::run::{self, Workspace};
-use crate::{acceptance, extensions, peers};
+use crate::{acceptance, extensions, mcp_peers};
 use anyhow::{Context, Result};
 use std::ffi::OsStr;
 
@@ -10,8 +10,7 @@ use std::ffi::OsStr;
 pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     extensions::build_all(workspace)?;
     javascript::build(workspace, Engine::QuickJs);
-    peers::servers(workspace);
-    peers::clients(workspace);
+    mcp_peers::install(workspace);
     lint(workspace)?;
     run::step("capabilities that the tests show");
     acceptance::check(workspace)?;

@@ -2,6 +2,7 @@
 
 mod allow;
 mod approvals;
+mod denials;
 mod serve;
 mod session;
 mod show;

@@ -17,8 +17,7 @@ use tempfile::TempDir;
 
 /// The script of a server, if it is installed.
 fn installed(name: &str) -> Option<PathBuf> {
-    let file =
-        Path::new("mcp-peers/servers/node_modules/@modelcontextprotocol").join(name).join("dist/index.js");
+    let file = Path::new("mcp-peers/node_modules/@modelcontextprotocol").join(name).join("dist/index.js");
     let found =
         Path::new(scripted_mcp!()).ancestors().map(|folder| folder.join(&file)).find(|path| path.is_file());
     if found.is_none() {

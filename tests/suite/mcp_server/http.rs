@@ -29,8 +29,8 @@ struct Answer {
 impl Answer {
     /// The last message in it, whether it is JSON or a stream of events.
     fn message(&self) -> Result<Value> {
-        let data = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
-        let last = data.filter(|text| !text.is_empty()).last().unwrap_or(&self.body);
+        let mut data = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+        let last = data.rfind(|text| !text.is_empty()).unwrap_or(&self.body);
         serde_json::from_str(last).with_context(|| format!("no message: {self:?}"))
     }
 

@@ -2,6 +2,7 @@
 
 use super::greeter;
 use anyhow::Result;
+use capstan_tests::guest::Request;
 use capstan_tests::mcp_client::McpClient;
 use capstan_tests::product;
 use serde_json::json;
@@ -59,5 +60,37 @@ async fn requests_in_a_pipe_are_answered_before_the_end() -> Result<()> {
     let answers = finished.json_lines()?;
     assert_eq!(answers[0]["result"]["serverInfo"]["name"], "capstan");
     assert_eq!(answers[1]["result"]["content"][0]["text"], "hello");
+    Ok(())
+}
+
+#[tokio::test]
+async fn hints_follow_from_grants_and_not_from_what_a_component_says() -> Result<()> {
+    let product = product!()?;
+    let reader = greeter("reader", "look", "seen").request(Request::Directory(".".to_owned()));
+    let keeper = greeter("keeper", "keep", "kept").request(Request::KeyValue(1000));
+    let fetcher =
+        greeter("fetcher", "fetch", "here").request(Request::Http("https://example.com".to_owned()));
+    for guest in [&reader, &keeper, &fetcher] {
+        product.install(guest)?;
+        product.run(&["ext", "allow", &guest.id, "--yes"]).await?.with_code(0);
+    }
+    let mut client = McpClient::open(&product, &[]).await?;
+    let listed = client.ask("tools/list", json!({})).await?;
+    let tools = listed["result"]["tools"].as_array().cloned().unwrap_or_default();
+    assert_eq!(tools.len(), 3, "{listed}");
+    for tool in tools {
+        let hints = match tool["name"].as_str() {
+            Some("fetch") => json!({"readOnlyHint": false, "destructiveHint": false, "openWorldHint": true}),
+            _ => json!({"readOnlyHint": true, "openWorldHint": false}),
+        };
+        assert_eq!(tool["annotations"], hints, "{tool}");
+    }
+    client.finish().await?.with_code(0);
+    let probe = super::with_probe().await?;
+    let mut client = McpClient::open(&probe, &[]).await?;
+    let listed = client.ask("tools/list", json!({})).await?;
+    let hints = json!({"readOnlyHint": false, "destructiveHint": true, "openWorldHint": false});
+    assert_eq!(listed["result"]["tools"][0]["annotations"], hints);
+    client.finish().await?.with_code(0);
     Ok(())
 }

@@ -3,21 +3,18 @@
 //! Calls go through the agent's own executor: what gates, permissions and grants say in a session they say here. Nobody can be
 //! asked, so what would need an answer is denied, with a line on stderr about what the user can do.
 
+use super::denials::{Denials, Told};
 use crate::live::{AbsentNow, Live};
-use crate::screen::{self, WARN};
 use async_trait::async_trait;
-use capstan_agent::trace::{HookEffect, HookRecord};
+use capstan_agent::trace::HookRecord;
 use capstan_agent::{AgentLoopConfig, ToolRegistry, run_tool_call};
 use capstan_engine::Extension;
 use capstan_mcp::server::{Called, ClientCall, OfferedTool, Reach, ToolHost};
-use capstan_ports::extension::{Access, Capability, HookStage};
+use capstan_ports::extension::{Access, Capability};
 use capstan_ports::message::ToolCall;
 use capstan_ports::tool::Progress;
-use capstan_ports::{
-    AgentEvent, CallAccess, EventSink, Execution, Permission, PermissionPort, Tool, ToolOutcome, TurnContext,
-};
+use capstan_ports::{AgentEvent, CallAccess, EventSink, Execution, Tool, ToolOutcome, TurnContext};
 use serde_json::Value;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -28,9 +25,6 @@ const AT_A_TIME: usize = 16;
 
 /// Calls that may wait. A client with more of them does not read its answers.
 const MAX_WAITING: usize = 512;
-
-/// Characters of a reason in a line on stderr.
-const REASON_CHARS: usize = 400;
 
 /// Tools of a session for other programs.
 pub(super) struct SessionTools {
@@ -61,10 +55,8 @@ impl SessionTools {
         live: Arc<Live>,
         records: Option<UnboundedReceiver<HookRecord>>,
     ) -> Self {
-        let denials =
-            Arc::new(Denials { records: Mutex::new(records), by_call: Mutex::default(), live: live.clone() });
-        config.permissions =
-            Arc::new(Told { permissions: config.permissions.clone(), denials: denials.clone() });
+        let denials = Arc::new(Denials::new(records, live.clone()));
+        config.permissions = Arc::new(Told::new(config.permissions.clone(), denials.clone()));
         let absent = live.absent();
         Self {
             config,
@@ -116,11 +108,12 @@ impl SessionTools {
     async fn run(
         &self,
         offer: &Offer,
+        n: u32,
         execution: Execution,
         call: &ToolCall,
         asked: &ClientCall,
     ) -> ToolOutcome {
-        let turn = TurnContext { turn: self.n_calls.fetch_add(1, Ordering::Relaxed), ..self.turn.clone() };
+        let turn = TurnContext { turn: n, ..self.turn.clone() };
         let sink = Reports(asked.progress.clone());
         let Ok(_waiting) = self.waiting.try_acquire() else {
             return ToolOutcome::error(format!("Not executed: {MAX_WAITING} calls are waiting already."));
@@ -160,25 +153,20 @@ impl ToolHost for SessionTools {
             let outcome = ToolOutcome::error(format!("Permission denied: {reason}"));
             return Some(Called { outcome, denied: vec![line] });
         };
+        let n = self.n_calls.fetch_add(1, Ordering::Relaxed);
         let call = ToolCall {
-            id: format!("mcp-{}", uuid()),
+            id: format!("mcp-{n}"),
             name: asked.tool.clone(),
             arguments: Value::Object(std::mem::take(&mut asked.arguments)),
             malformed: None,
         };
-        let outcome = self.run(&offer, tool.definition.execution, &call, &asked).await;
+        let outcome = self.run(&offer, n, tool.definition.execution, &call, &asked).await;
         Some(Called { outcome: explained(outcome), denied: self.denials.of(&call.id) })
     }
 
     fn changes(&self) -> watch::Receiver<u64> {
         self.live.changes()
     }
-}
-
-/// Distinguishes the calls of this process.
-fn uuid() -> u64 {
-    static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
-    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// A call that was put off stays undone: what a session's user could agree to later nobody can here.
@@ -245,87 +233,6 @@ impl EventSink for Reports {
 
     fn wants_updates(&self) -> bool {
         false
-    }
-}
-
-/// What was denied, said on stderr, and kept until the call is over.
-struct Denials {
-    records: Mutex<Option<UnboundedReceiver<HookRecord>>>,
-    by_call: Mutex<HashMap<String, Vec<String>>>,
-    live: Arc<Live>,
-}
-
-impl Denials {
-    /// One line on stderr; answers the same line for the client's log. `hook` is who denied it.
-    fn say(&self, tool: &str, reason: &str, hook: Option<&str>) -> String {
-        let remedy = match hook {
-            Some(hook)
-                if lock(&self.live.running()).iter().any(|extension| extension.id().as_str() == hook) =>
-            {
-                format!(" (hook {hook}; to go on without it: capstan ext revoke {hook})")
-            }
-            Some(hook) => format!(" (hook {hook}; it is set up in config.toml)"),
-            None => String::new(),
-        };
-        let line =
-            format!("denied {}: {}{remedy}", screen::visible(tool), screen::brief(reason, REASON_CHARS));
-        screen::note(&format!("{WARN}capstan:{WARN:#} {line}"));
-        line
-    }
-
-    fn keep(&self, call: &str, line: String) {
-        lock(&self.by_call).entry(call.to_owned()).or_default().push(line);
-    }
-
-    /// What was denied of a call that is over.
-    fn of(&self, call: &str) -> Vec<String> {
-        // What hooks did is on record before the call is over.
-        while let Some(record) = lock(&self.records).as_mut().and_then(|records| records.try_recv().ok()) {
-            self.note(&record);
-        }
-        lock(&self.by_call).remove(call).unwrap_or_default()
-    }
-
-    fn note(&self, record: &HookRecord) {
-        if record.stage != HookStage::BeforeToolCall || record.tool_call_id.is_empty() {
-            return;
-        }
-        let reason = match &record.effect {
-            HookEffect::Blocked(reason)
-            | HookEffect::Deferred(reason)
-            | HookEffect::Aborted(reason)
-            | HookEffect::Failed(reason) => reason.as_str(),
-            HookEffect::Asked { allowed: false } => "it wants a person to decide, and there is nobody to ask",
-            HookEffect::Asked { allowed: true }
-            | HookEffect::Passed
-            | HookEffect::Changed(_)
-            | HookEffect::NotAsked(_) => return,
-        };
-        let line = self.say(&record.tool, reason, Some(&record.hook));
-        self.keep(&record.tool_call_id, line);
-    }
-}
-
-/// Permissions whose denials are told.
-struct Told {
-    permissions: Arc<dyn PermissionPort>,
-    denials: Arc<Denials>,
-}
-
-#[async_trait]
-impl PermissionPort for Told {
-    async fn decide(&self, turn: &TurnContext, call: &ToolCall, access: &CallAccess) -> Permission {
-        let decided = self.permissions.decide(turn, call, access).await;
-        if let Permission::Deny(reason) = &decided {
-            let line = self.denials.say(&call.name, reason, None);
-            self.denials.keep(&call.id, line);
-        }
-        decided
-    }
-
-    async fn ask(&self, turn: &TurnContext, call: &ToolCall, asked_by: &str, question: &str) -> Permission {
-        // Told by the record of the gate that asks.
-        self.permissions.ask(turn, call, asked_by, question).await
     }
 }
 

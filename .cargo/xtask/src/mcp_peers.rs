@@ -1,10 +1,18 @@
-//! Programs of others that speak the Model Context Protocol, for tests and figures. Everything goes below `target/mcp-peers`
-//! and is pinned; what cannot be installed is left out, which is said, and the tests that need it then say so, too.
+//! Programs of others that speak the Model Context Protocol, for tests and figures. Everything goes below `target/mcp-peers` and is
+//! pinned: a peer that changes overnight would make a test fail that passed. What cannot be installed is left out, which is
+//! said; the tests that need it then say so, too.
 
 use crate::run::{self, Workspace};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// Servers whose tools Capstan calls.
+const SERVERS: [&str; 3] = [
+    "@modelcontextprotocol/server-everything@2026.8.31",
+    "@modelcontextprotocol/server-filesystem@2026.8.31",
+    "@modelcontextprotocol/server-memory@2026.8.31",
+];
 
 /// The protocol's SDK for Python, whose client calls tools of `capstan mcp serve`.
 const PYTHON_SDK: &str = "mcp==2.3.0";
@@ -15,20 +23,12 @@ const INSPECTOR: &str = "@modelcontextprotocol/inspector@2.12.0";
 /// The protocol's SDK for TypeScript, of which a server in the benchmarks is made.
 const TYPESCRIPT_SDK: &str = "@modelcontextprotocol/sdk@1.32.2";
 
-/// The protocol's own servers, whose tools the client calls.
-const SERVERS: [&str; 3] = [
-    "@modelcontextprotocol/server-everything@2026.8.31",
-    "@modelcontextprotocol/server-filesystem@2026.8.31",
-    "@modelcontextprotocol/server-memory@2026.8.31",
-];
+/// What says which packages are installed in a folder.
+const NOTE: &str = "installed";
 
-/// Installs the servers.
-pub(crate) fn servers(workspace: &Workspace) {
-    try_to("the official MCP servers", || npm(workspace, "servers", &SERVERS));
-}
-
-/// Installs the clients.
-pub(crate) fn clients(workspace: &Workspace) {
+/// Installs the servers and the clients, each once.
+pub(crate) fn install(workspace: &Workspace) {
+    try_to("MCP servers of others", || npm(workspace, "", &SERVERS));
     try_to("the MCP SDK for Python", || python(workspace, "python", PYTHON_SDK));
     try_to("the MCP inspector", || npm(workspace, "inspector", &[INSPECTOR]));
 }
@@ -51,9 +51,9 @@ fn npm(workspace: &Workspace, name: &str, packages: &[&str]) -> Result<()> {
     if is_there(&folder, packages) {
         return Ok(());
     }
-    std::fs::write(folder.join("package.json"), r#"{"private": true}"#)?;
-    let quiet = ["install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"];
-    run::command(Command::new("npm").args(quiet).args(packages).current_dir(&folder))?;
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--no-audit", "--no-fund", "--no-package-lock", "--no-save", "--loglevel=error"]);
+    run::command(npm.arg("--prefix=.").args(packages).current_dir(&folder))?;
     note(&folder, packages)
 }
 
@@ -77,9 +77,9 @@ fn folder(workspace: &Workspace, name: &str) -> Result<PathBuf> {
 
 /// Whether exactly these were installed here before.
 fn is_there(folder: &Path, packages: &[&str]) -> bool {
-    std::fs::read_to_string(folder.join("installed")).is_ok_and(|installed| installed == packages.join("\n"))
+    std::fs::read_to_string(folder.join(NOTE)).is_ok_and(|installed| installed == packages.join("\n"))
 }
 
 fn note(folder: &Path, packages: &[&str]) -> Result<()> {
-    Ok(std::fs::write(folder.join("installed"), packages.join("\n"))?)
+    Ok(std::fs::write(folder.join(NOTE), packages.join("\n"))?)
 }
