@@ -111,7 +111,7 @@ async fn a_call_without_an_answer_ends_with_its_time() -> Result<()> {
 async fn a_broken_connection_costs_one_call() -> Result<()> {
     let pair = Pair::new(Way::Http).await?;
     let error = pair.call("crash", json!({})).await.unwrap_err().to_string();
-    assert!(error.starts_with("the server cannot be reached: ") && !error.contains("http"), "{error}");
+    assert!(error.starts_with("the server cannot be reached: ") && !error.contains("http:"), "{error}");
     assert_eq!(text(&pair.call("echo", json!({"text": "well"})).await?), "well");
     pair.servers.shut_down().await;
     Ok(())
@@ -147,7 +147,7 @@ async fn an_address_where_nobody_answers_is_a_failed_start() -> Result<()> {
     let settings = ServerSettings { url: Some(url), ..ServerSettings::default() };
     let servers = Servers::new([scripted.server("s", settings)?], Approvals::default(), scripted.folder());
     let error = look(&servers).await.unwrap_err().to_string();
-    assert!(error.contains("its address") && error.contains("refused"), "{error}");
+    assert!(error.contains("its address") && !error.contains("http:"), "{error}");
     let told = capstan_tests::endpoint::Endpoint::answering(
         "HTTP/1.1 500 Broken\r\ncontent-length: 3\r\nconnection: close\r\n\r\nno!",
     )

@@ -1,6 +1,6 @@
 //! One call of a tool: sent, followed, given up in time.
 
-use super::connection::{Connection, brief, root_cause};
+use super::connection::{Connection, brief, unreachable};
 use super::handler::Handler;
 use super::outcome::outcome;
 use capstan_ports::tool::{Progress, ToolContext};
@@ -124,7 +124,7 @@ fn failure(error: ServiceError) -> CallFailure {
             told(format!("the server refuses the call: {}", brief(&error.message)))
         }
         ServiceError::TransportSend(error) => {
-            let message = format!("the server cannot be reached: {}", root_cause(error.error.as_ref()));
+            let message = format!("the server cannot be reached: {}", unreachable(&error.error.to_string()));
             CallFailure::Told(ToolError::Failed { message, source: Some(error.error) })
         }
         other => {

@@ -71,9 +71,7 @@ impl Connection {
             }
             Reach::Url(url) => {
                 let transport = StreamableHttpClientTransport::from_config(http(server, url)?);
-                let greeted = Self::greet(transport, None, Fault::default()).await;
-                // Some addresses have a key in them, and the reason may be read by a model.
-                greeted.map_err(|reason| reason.replace(&url.url, "its address"))
+                Self::greet(transport, None, Fault::default()).await
             }
         }
     }
@@ -247,29 +245,24 @@ fn greeting(error: &ClientInitializeError) -> String {
         }
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => greeting(fallback),
         ClientInitializeError::JsonRpcError(error) => brief(&error.message),
-        ClientInitializeError::TransportError { error, .. } => brief(&with_causes(error.error.as_ref())),
+        ClientInitializeError::TransportError { error, .. } => unreachable(&error.error.to_string()),
         other => brief(&other.to_string()),
     }
 }
 
-/// An error with what lies beneath it, each once.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(beneath) = cause {
-        let more = beneath.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = beneath.source();
+/// What a transport says of a failure, without addresses: some have a key in them, and a model may read it.
+pub(crate) fn unreachable(reason: &str) -> String {
+    let mut text = String::with_capacity(reason.len());
+    let mut rest = reason;
+    while let Some(at) = ["http://", "https://"].into_iter().filter_map(|scheme| rest.find(scheme)).min() {
+        let (before, address) = rest.split_at(at);
+        let ends = |letter: char| letter.is_whitespace() || letter == ')' || letter == '"';
+        text.push_str(before);
+        text.push_str("its address");
+        rest = address.find(ends).and_then(|end| address.get(end..)).unwrap_or_default();
     }
-    text
-}
-
-/// What lies at the bottom of an error: the part of a failed request that names no address.
-pub(crate) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.last().map_or_else(String::new, |cause| brief(&cause.to_string()))
+    text.push_str(rest);
+    brief(&text)
 }
 
 pub(crate) fn brief(text: &str) -> String {
@@ -284,3 +277,7 @@ pub(crate) fn with_stderr(reason: String, stderr: &StderrTail) -> String {
     let tail = stderr.text();
     if tail.is_empty() { reason } else { format!("{reason}. Its last words on stderr:\n{tail}") }
 }
+
+#[cfg(test)]
+#[path = "connection_tests.rs"]
+mod tests;
