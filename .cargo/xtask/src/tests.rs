@@ -2,7 +2,7 @@
 
 use crate::javascript;
 use crate::run::{self, Workspace};
-use crate::{acceptance, extensions, typescript};
+use crate::{acceptance, extensions, mcp_peers, typescript};
 use anyhow::{Context, Result};
 use capstan_builder::Language;
 use std::ffi::OsStr;
@@ -11,6 +11,7 @@ use std::process::Command;
 /// Sets up, then lint, the host's tests, and the tests of SDK, extensions and an embedding program.
 pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     extensions::build_all(workspace)?;
+    mcp_peers::install(workspace);
     lint(workspace)?;
     run::step("capabilities that the tests show");
     acceptance::check(workspace)?;
