@@ -12,6 +12,7 @@ mod contract;
 mod environment;
 mod extensions_command;
 mod files;
+mod guides;
 mod install;
 mod interactive;
 mod javascript;

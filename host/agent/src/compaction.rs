@@ -21,7 +21,16 @@ pub(crate) mod summary;
 pub mod threshold;
 pub(crate) mod trim;
 
+pub use flow::is_usable;
 pub use threshold::ThresholdCompressor;
+
+use capstan_ports::Message;
+use std::sync::Arc;
+
+/// What a conversation takes, as compressors are told: what the provider counted, and an estimate of what came after that.
+pub fn estimated_tokens(messages: &[Arc<Message>]) -> u32 {
+    estimate::Tally::default().count(messages, 0)
+}
 
 /// When a conversation is compacted, and how much of it stays as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,9 @@ mod observer;
 mod plan_parser;
 
 use crate::abi::Interface;
+use crate::error::CallError;
 use crate::extension::{Caller, Extension};
+use crate::limits::Role;
 use capstan_ports::session::SessionId;
 use capstan_ports::{CommandPort, CompressorPort, MemoryPort, ObserverPort, PlanParser};
 use std::collections::BTreeMap;
@@ -31,7 +33,7 @@ impl Extension {
     }
 
     /// Its compaction strategies by name. Each is left out from its first trap or time-out on, so make them anew for each
-    /// session. They answer [`CallError::Powerless`](crate::CallError::Powerless) without the power `compress`.
+    /// session. They answer [`CallError::Powerless`] without the power `compress`.
     pub fn compressors(&self) -> BTreeMap<String, Arc<dyn CompressorPort>> {
         let strategies = self.descriptor().compressors.iter();
         strategies
@@ -46,6 +48,22 @@ impl Extension {
     pub fn observer(&self, session: &SessionId) -> Option<Arc<dyn ObserverPort>> {
         self.exports(Interface::Observer)
             .then(|| Arc::new(observer::ComponentObserver::new(self, session)) as Arc<dyn ObserverPort>)
+    }
+
+    /// Tells its observer of one event: the JSON text of a line of `capstan --mode json`, or of the turn's own. This is what
+    /// [`Extension::observer`] does, for programs that have the text and want to hear how it went.
+    ///
+    /// # Errors
+    /// When the call fails; nothing is left out because of it. [`CallError::NotExported`] where it has no observer.
+    pub async fn observe(&self, session: &SessionId, event: String) -> Result<(), CallError> {
+        let caller = of_session(session, event.len());
+        let answer = self.call(Role::Observer, caller, |store, instance, code| {
+            Box::pin(async move {
+                let Some(indices) = &code.indices.observer else { return Ok(None) };
+                indices.load(&mut *store, instance)?.call_run(store, &event).await.map(Some)
+            })
+        });
+        answer.await?.ok_or(CallError::NotExported(Interface::Observer))
     }
 
     /// Its memory, if it has one, used on behalf of a session. Everything fails without the power `remember`.

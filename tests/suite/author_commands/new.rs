@@ -8,7 +8,7 @@ use std::path::Path;
 #[tokio::test]
 async fn a_new_project_holds_everything_and_nothing_is_left_to_fill_in() -> Result<()> {
     let product = product!()?;
-    for kind in ["tool", "hook"] {
+    for kind in ["tool", "hook", "plan-parser", "compressor"] {
         let name = format!("my-{kind}");
         let made = product.run(&["ext", "new", &name, "--kind", kind]).await?.with_code(0);
         let folder = product.workspace().join(&name);

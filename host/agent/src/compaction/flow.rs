@@ -160,7 +160,9 @@ impl Run<'_> {
                 }
                 Some(Ok(Ok(CompressAction::None))) => {}
                 Some(Ok(Ok(action))) if is_usable(&action) => return action,
-                Some(Ok(Ok(_unusable))) => {}
+                Some(Ok(Ok(_unusable))) => tracing::warn!(
+                    "the compressor's messages are refused: there are none, or a call lacks its result, or a result its call"
+                ),
                 Some(Ok(Err(error))) => tracing::warn!(%error, "the native compaction takes its place"),
                 Some(Err(_payload)) => {
                     tracing::warn!("the compressor panicked; the native compaction takes its place");
@@ -358,19 +360,15 @@ pub(crate) fn compacted_before(messages: &[Arc<Message>]) -> usize {
     messages.iter().rposition(is_older).map_or(1, |at| at + 1)
 }
 
-/// Whether a provider would accept a compressor's list (P18); says so if not.
-fn is_usable(action: &CompressAction) -> bool {
-    let messages = match action {
-        CompressAction::Replace(messages) | CompressAction::NewSession { messages, .. } => messages,
-        CompressAction::None | CompressAction::Summarize { .. } => return true,
-    };
-    let usable = !messages.is_empty() && is_sound(messages);
-    if !usable {
-        tracing::warn!(
-            "the compressor's messages are refused: there are none, or a call lacks its result, or a result its call"
-        );
+/// Whether a provider would accept the messages of an action: there are some, and each call has its result and each result its call
+/// (P18). Nothing else is carried out.
+pub fn is_usable(action: &CompressAction) -> bool {
+    match action {
+        CompressAction::Replace(messages) | CompressAction::NewSession { messages, .. } => {
+            !messages.is_empty() && is_sound(messages)
+        }
+        CompressAction::None | CompressAction::Summarize { .. } => true,
     }
-    usable
 }
 
 #[cfg(test)]

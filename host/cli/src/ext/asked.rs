@@ -138,12 +138,32 @@ async fn answer(
     })
 }
 
-/// A text is a user's message.
-fn message(value: Value) -> Result<Message> {
-    match value {
-        Value::String(text) => Ok(Message::user(text)),
-        value => serde_json::from_value(value).context("a message is a text, or has `role` and `content`"),
+/// A message by hand: a text is a person's, and what can be left out of one with a role is what nobody wants to write each time.
+pub(super) fn message(mut value: Value) -> Result<Message> {
+    if let Value::String(text) = value {
+        return Ok(Message::user(text));
     }
+    if let Some(fields) = value.as_object_mut() {
+        if let Some(Value::String(text)) = fields.get("content") {
+            let piece = json!([{"type": "text", "text": text}]);
+            fields.insert("content".to_owned(), piece);
+        }
+        match fields.get("role").and_then(Value::as_str) {
+            Some("assistant") => {
+                let pieces = fields.get("content").and_then(Value::as_array);
+                let calls = pieces.is_some_and(|all| all.iter().any(|piece| piece["type"] == "toolCall"));
+                fields.entry("stopReason").or_insert_with(|| json!(if calls { "toolUse" } else { "stop" }));
+            }
+            Some("toolResult") => {
+                fields.entry("isError").or_insert(Value::Bool(false));
+            }
+            Some("custom") => {
+                fields.entry("display").or_insert(Value::Bool(true));
+            }
+            _ => {}
+        }
+    }
+    serde_json::from_value(value).context("a message is a text, or has `role` and `content`")
 }
 
 /// A text is a model's whole answer.

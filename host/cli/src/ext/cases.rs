@@ -1,13 +1,15 @@
 //! Recorded cases: what an extension is asked in a test, and what is expected of it.
 //!
-//! They stand in `NAME.cases.toml` beside the component or in its project, one `[[case]]` each.
+//! They stand in `NAME.cases.toml` beside the component or in its project, one `[[case]]` each. `sdk/guides/cases.md` is for
+//! those who write them.
 
-use super::asked::Question;
-use anyhow::{Context, Result, ensure};
-use capstan_ports::ToolOutcome;
-use capstan_ports::message::text_of;
+use super::asked::{self, Question};
+use super::call::Call;
+use super::compressed::Conversation;
+use super::expect::Expect;
+use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
@@ -20,79 +22,151 @@ pub(super) struct Cases {
     pub(super) cases: Vec<Case>,
 }
 
-/// One call.
-#[derive(Debug, Deserialize)]
+/// A struct with the fields that say what is called, and others. Not `#[serde(flatten)]`, which loses the line of a mistake.
+macro_rules! with_call {
+    ($(#[$about:meta])* $name:ident { $($(#[$about_field:meta])* $public:vis $field:ident: $type:ty,)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(super) struct $name {
+            /// The tool to call.
+            tool: Option<String>,
+            /// Its arguments: a table, or a text of JSON for what TOML cannot say.
+            arguments: Option<Value>,
+            /// The stage of the hook to ask.
+            hook: Option<String>,
+            /// What the hook is asked about.
+            input: Option<Question>,
+            /// A text for a plan parser.
+            parse: Option<Parse>,
+            /// A conversation for a compressor.
+            compress: Option<Compress>,
+            /// A slash command to run.
+            command: Option<Command>,
+            /// An event that the observer is told of, or a list of them; each a table or a text of JSON.
+            observe: Option<Value>,
+            $($(#[$about_field])* $public $field: $type,)*
+        }
+
+        impl $name {
+            /// What it calls.
+            pub(super) fn call(&self) -> Result<Call> {
+                let Self { tool, arguments, hook, input, parse, compress, command, observe, .. } = self;
+                let mut calls = Vec::new();
+                calls.extend(tool.as_ref().map(|tool| {
+                    let arguments = arguments.as_ref().map_or_else(|| Ok(no_fields()), json);
+                    Ok(Call::Tool(tool.clone(), arguments.context("`arguments`")?))
+                }));
+                calls.extend(hook.as_ref().map(|stage| {
+                    let question = input.clone().unwrap_or_default();
+                    Ok(Call::Hook(asked::stage(stage)?, Box::new(question)))
+                }));
+                calls.extend(parse.clone().map(|Parse { parser, raw, goal }| Ok(Call::Parse { parser, raw, goal })));
+                calls.extend(compress.clone().map(|Compress { compressor, conversation }| {
+                    Ok(Call::Compress(compressor, Box::new(conversation)))
+                }));
+                calls.extend(command.clone().map(|Command { name, arguments }| Ok(Call::Command(name, arguments))));
+                calls.extend(observe.as_ref().map(|events| {
+                    let events = match events {
+                        Value::Array(events) => events.iter().map(json).collect::<Result<_>>(),
+                        event => json(event).map(|event| vec![event]),
+                    };
+                    Ok(Call::Observe(events.context("`observe`")?))
+                }));
+                ensure!(
+                    arguments.is_none() || tool.is_some(),
+                    "`arguments` are those of a tool, so they need `tool` beside them"
+                );
+                ensure!(input.is_none() || hook.is_some(), "`input` is that of a hook, so it needs `hook` beside it");
+                match (calls.pop(), calls.len()) {
+                    (Some(call), 0) => call,
+                    _ => bail!(
+                        "a case has one of `tool`, `hook`, `parse`, `compress`, `command` and `observe`, and not more"
+                    ),
+                }
+            }
+        }
+    };
+}
+
+with_call! {
+    /// One case.
+    Case {
+        /// What it shows.
+        pub(super) name: String,
+        /// Calls before the one that it is about, with the same storage and files. Each must go well.
+        #[serde(default)]
+        pub(super) before: Vec<Before>,
+        /// Granted, as with `ext run --allow`.
+        #[serde(default)]
+        pub(super) allow: Vec<String>,
+        /// The configuration table.
+        #[serde(default = "no_fields")]
+        pub(super) config: Value,
+        /// Files in the workspace by their paths.
+        #[serde(default)]
+        files: BTreeMap<String, String>,
+        /// What its storage holds at first: texts as they are, everything else as JSON.
+        #[serde(default)]
+        pub(super) stored: BTreeMap<String, Value>,
+        /// What is to come out.
+        pub(super) expect: Option<Expect>,
+    }
+}
+
+with_call! {
+    /// A call before that of the case.
+    Before {}
+}
+
+/// A text for a plan parser.
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Case {
-    /// What it shows.
-    pub(super) name: String,
-    /// The tool to call.
-    tool: Option<String>,
-    /// Its arguments: a table, or a text of JSON for what TOML cannot say.
-    #[serde(default = "no_fields")]
-    arguments: Value,
-    /// The stage of the hook to ask.
-    hook: Option<String>,
-    /// What the hook is asked about.
-    input: Option<Question>,
-    /// Granted, as with `ext run --allow`.
+struct Parse {
+    parser: String,
+    raw: String,
     #[serde(default)]
-    pub(super) allow: Vec<String>,
-    /// The configuration table.
-    #[serde(default = "no_fields")]
-    pub(super) config: Value,
-    /// Files in the workspace by their paths.
+    goal: String,
+}
+
+/// A conversation for a compressor.
+#[derive(Debug, Clone)]
+struct Compress {
+    compressor: String,
+    conversation: Conversation,
+}
+
+/// A slash command.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Command {
+    name: String,
     #[serde(default)]
-    files: BTreeMap<String, String>,
-    /// What is to come out.
-    pub(super) expect: Option<Expect>,
+    arguments: String,
 }
 
-/// What a case asks.
-pub(super) enum Ask<'a> {
-    /// A call of this tool.
-    Tool(&'a str, Value),
-    /// A question to the hook of this stage.
-    Hook(&'a str, Box<Question>),
-}
-
-/// What is to come out. Everything that is stated must hold.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct Expect {
-    /// The whole text of the result, or the whole reason of the verdict.
-    text: Option<String>,
-    /// Parts of it.
-    contains: Vec<String>,
-    /// What must not stand in it.
-    lacks: Vec<String>,
-    /// Whether the result is marked as an error; no, if nothing is said.
-    is_error: Option<bool>,
-    /// Fields of the result's details; others may be there.
-    details: Option<Value>,
-    /// The verdict of a hook: pass, rewrite, block, ask, …
-    verdict: Option<String>,
-    /// Fields of the verdict, for example the rewritten arguments; others may be there.
-    answer: Option<Value>,
-    /// The call must fail (trap, run out of time, be denied, be refused as wrong), with this in its text.
-    failure: Option<String>,
-    /// Files of the workspace afterwards.
-    files: BTreeMap<String, String>,
-}
-
-/// What came out.
-#[derive(Debug)]
-pub(super) enum Outcome {
-    /// A tool's result.
-    Result(ToolOutcome),
-    /// A hook's verdict.
-    Verdict(Value),
-    /// The call failed.
-    Failure(String),
+impl<'de> Deserialize<'de> for Compress {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let mut fields = Map::deserialize(deserializer)?;
+        let Some(Value::String(compressor)) = fields.remove("compressor") else {
+            return Err(D::Error::missing_field("compressor"));
+        };
+        let conversation = serde_json::from_value(Value::Object(fields)).map_err(D::Error::custom)?;
+        Ok(Self { compressor, conversation })
+    }
 }
 
 fn no_fields() -> Value {
     Value::Object(Map::new())
+}
+
+/// A text is JSON, for what TOML cannot say.
+fn json(value: &Value) -> Result<Value> {
+    match value {
+        Value::String(text) => serde_json::from_str(text).context("it is a text, but not of JSON"),
+        table => Ok(table.clone()),
+    }
 }
 
 impl Cases {
@@ -105,23 +179,6 @@ impl Cases {
 }
 
 impl Case {
-    /// What it asks.
-    pub(super) fn ask(&self) -> Result<Ask<'_>> {
-        match (&self.tool, &self.hook) {
-            (Some(tool), None) => {
-                let arguments = match &self.arguments {
-                    Value::String(text) => {
-                        serde_json::from_str(text).context("`arguments` is a text, but not of JSON")?
-                    }
-                    table => table.clone(),
-                };
-                Ok(Ask::Tool(tool, arguments))
-            }
-            (None, Some(stage)) => Ok(Ask::Hook(stage, Box::new(self.input.clone().unwrap_or_default()))),
-            (Some(_), Some(_)) | (None, None) => anyhow::bail!("a case has either `tool` or `hook`"),
-        }
-    }
-
     /// Writes its files into an empty workspace.
     pub(super) fn furnish(&self, workspace: &Path) -> Result<()> {
         for (name, text) in &self.files {
@@ -136,125 +193,11 @@ impl Case {
 }
 
 /// A path that stays in the workspace.
-fn inside(name: &str) -> Result<&Path> {
+pub(super) fn inside(name: &str) -> Result<&Path> {
     let path = Path::new(name);
     let stays = path.components().all(|part| matches!(part, Component::Normal(_)));
     ensure!(stays && !name.is_empty(), "`{name}` is no path below the workspace");
     Ok(path)
-}
-
-impl Outcome {
-    /// The text that a model would read: a result's, a verdict's reason, a failure's.
-    fn text(&self) -> String {
-        match self {
-            Self::Result(outcome) => text_of(&outcome.content),
-            Self::Verdict(verdict) => verdict["reason"].as_str().unwrap_or_default().to_owned(),
-            Self::Failure(text) => text.clone(),
-        }
-    }
-
-    /// As an expectation that holds for it and for nothing that differs.
-    pub(super) fn as_expectation(&self) -> Value {
-        match self {
-            Self::Result(outcome) => {
-                let mut expect = json!({"text": text_of(&outcome.content)});
-                if outcome.is_error {
-                    expect["is_error"] = Value::Bool(true);
-                }
-                if let Some(details) = &outcome.details {
-                    expect["details"] = details.clone();
-                }
-                expect
-            }
-            Self::Verdict(verdict) => json!({"answer": verdict}),
-            Self::Failure(text) => json!({"failure": text}),
-        }
-    }
-}
-
-impl Expect {
-    /// What does not hold, in sentences.
-    pub(super) fn misses(&self, outcome: &Outcome, workspace: &Path) -> Vec<String> {
-        let mut misses = Vec::new();
-        let text = outcome.text();
-        match (outcome, &self.failure) {
-            (Outcome::Failure(text), None) => return vec![format!("the call failed: {text}")],
-            (Outcome::Failure(text), Some(part)) if !text.contains(part.as_str()) => {
-                misses.push(format!("it failed with other words than {part:?}: {text}"));
-            }
-            (Outcome::Result(_) | Outcome::Verdict(_), Some(part)) => {
-                misses.push(format!("it did not fail with {part:?} but answered: {text}"));
-            }
-            (_, _) => {}
-        }
-        if let Some(whole) = &self.text
-            && *whole != text
-        {
-            misses.push(format!(
-                "the text is not the expected one\n  expected: {whole:?}\n  got:      {text:?}"
-            ));
-        }
-        misses.extend(
-            self.contains
-                .iter()
-                .filter(|part| !text.contains(part.as_str()))
-                .map(|part| format!("{part:?} is not in the text: {text:?}")),
-        );
-        misses.extend(
-            self.lacks
-                .iter()
-                .filter(|part| text.contains(part.as_str()))
-                .map(|part| format!("{part:?} is in the text: {text:?}")),
-        );
-        match outcome {
-            Outcome::Result(outcome) => {
-                let wanted = self.is_error.unwrap_or(false);
-                if outcome.is_error != wanted {
-                    let marked = if outcome.is_error { "marked" } else { "not marked" };
-                    misses.push(format!("the result is {marked} as an error: {text}"));
-                }
-                let details = outcome.details.as_ref().unwrap_or(&Value::Null);
-                misses.extend(self.details.as_ref().and_then(|wanted| differs("details", wanted, details)));
-                if self.verdict.is_some() || self.answer.is_some() {
-                    misses.push("a tool gives no verdict; expect `text` or `details` of it".to_owned());
-                }
-            }
-            Outcome::Verdict(verdict) => {
-                if let Some(wanted) = &self.verdict
-                    && verdict["verdict"] != json!(wanted)
-                {
-                    misses.push(format!("the verdict is not {wanted:?} but {verdict}"));
-                }
-                misses.extend(self.answer.as_ref().and_then(|wanted| differs("answer", wanted, verdict)));
-            }
-            Outcome::Failure(_) => {}
-        }
-        misses.extend(self.files.iter().filter_map(|(name, wanted)| {
-            let found = inside(name).and_then(|path| Ok(std::fs::read_to_string(workspace.join(path))?));
-            match found {
-                Ok(text) if text == *wanted => None,
-                Ok(text) => Some(format!("the file {name} holds {text:?}")),
-                Err(reason) => Some(format!("the file {name} cannot be read: {reason:#}")),
-            }
-        }));
-        misses
-    }
-}
-
-/// The first place at which `found` lacks something of `wanted`. Objects may have more fields, lists must be of one length.
-fn differs(place: &str, wanted: &Value, found: &Value) -> Option<String> {
-    match (wanted, found) {
-        (Value::Object(wanted), Value::Object(found)) => wanted.iter().find_map(|(name, wanted)| {
-            differs(&format!("{place}.{name}"), wanted, found.get(name).unwrap_or(&Value::Null))
-        }),
-        (Value::Array(wanted), Value::Array(found)) if wanted.len() == found.len() => wanted
-            .iter()
-            .zip(found)
-            .enumerate()
-            .find_map(|(at, (wanted, found))| differs(&format!("{place}[{at}]"), wanted, found)),
-        (wanted, found) if wanted == found => None,
-        (wanted, found) => Some(format!("{place} is {found}, expected {wanted}")),
-    }
 }
 
 #[cfg(test)]

@@ -1,20 +1,12 @@
 use super::*;
+use serde_json::json;
 
 fn cases(text: &str) -> Cases {
     Cases::parse(text).unwrap()
 }
 
-fn misses(expect: &str, outcome: &Outcome) -> Vec<String> {
-    let expect: Expect = toml::from_str(expect).unwrap();
-    expect.misses(outcome, Path::new("/nowhere"))
-}
-
-fn verdict(reason: &str) -> Outcome {
-    Outcome::Verdict(json!({"verdict": "block", "reason": reason}))
-}
-
 #[test]
-fn a_case_asks_a_tool_or_a_hook_and_never_both() {
+fn a_case_calls_one_part_and_never_two() {
     let read = cases(
         r#"
         [[case]]
@@ -30,80 +22,76 @@ fn a_case_asks_a_tool_or_a_hook_and_never_both() {
         hook = "before-tool-call"
         input = { tool = "bash" }
         [[case]]
+        name = "plan"
+        parse = { parser = "p", raw = "1. a" }
+        [[case]]
+        name = "conversation"
+        [case.compress]
+        compressor = "c"
+        messages = ["hello", { role = "assistant", content = "hi" }]
+        window_tokens = 8000
+        [[case]]
+        name = "command"
+        command = { name = "todo" }
+        [[case]]
+        name = "events"
+        observe = [{ type = "turn_completed" }, '{"type": "agent_start"}']
+        [[case]]
         name = "both"
         tool = "t"
         hook = "before-tool-call"
+        [[case]]
+        name = "nothing"
+        [[case]]
+        name = "arguments of no tool"
+        hook = "before-tool-call"
+        arguments = { n = 1 }
         "#,
     );
-    let arguments = |at: usize| match read.cases[at].ask().unwrap() {
-        Ask::Tool(_, arguments) => arguments,
-        Ask::Hook(..) => panic!("a hook"),
+    let arguments = |at: usize| match read.cases[at].call().unwrap() {
+        Call::Tool(_, arguments) => arguments,
+        other => panic!("{other:?}"),
     };
     assert_eq!((arguments(0), arguments(1)), (json!({"n": 1}), json!({"n": null})));
-    assert!(matches!(read.cases[2].ask().unwrap(), Ask::Hook("before-tool-call", _)));
-    assert!(read.cases[3].ask().is_err());
+    let calls: Vec<_> = read.cases.iter().map(Case::call).collect();
+    assert!(matches!(&calls[2], Ok(Call::Hook(capstan_ports::HookStage::BeforeToolCall, _))));
+    assert!(matches!(&calls[3], Ok(Call::Parse { parser, .. }) if parser == "p"));
+    assert!(matches!(&calls[4], Ok(Call::Compress(name, _)) if name == "c"));
+    assert!(matches!(&calls[5], Ok(Call::Command(name, line)) if name == "todo" && line.is_empty()));
+    assert!(
+        matches!(&calls[6], Ok(Call::Observe(events)) if events.len() == 2 && events[1]["type"] == "agent_start")
+    );
+    assert!(calls[7..].iter().all(Result::is_err));
+}
+
+#[test]
+fn calls_before_that_of_a_case_are_written_like_it() {
+    let read = cases(
+        r#"
+        [[case]]
+        name = "twice"
+        tool = "t"
+        stored = { greeting = "hello", list = [1, 2] }
+        [[case.before]]
+        command = { name = "c" }
+        "#,
+    );
+    assert!(matches!(read.cases[0].before[0].call(), Ok(Call::Command(..))));
+    let inline = cases("[[case]]\nname = 'x'\ntool = 't'\nbefore = [{ tool = 't', arguments = { n = 1 } }]");
+    assert!(matches!(inline.cases[0].before[0].call(), Ok(Call::Tool(..))));
 }
 
 #[test]
 fn misspelt_keys_and_empty_files_are_refused() {
-    assert!(Cases::parse("[[case]]\nname = \"x\"\ntol = \"t\"").is_err());
-    assert!(Cases::parse("[[case]]\nname = \"x\"\ntool = \"t\"\n[case.expect]\ncontain = [\"a\"]").is_err());
-    assert!(Cases::parse("case = []").is_err());
-}
-
-#[test]
-fn every_stated_expectation_must_hold() {
-    let result = Outcome::Result(ToolOutcome {
-        details: Some(json!({"n": 2, "list": [{"a": 1, "b": 2}]})),
-        ..ToolOutcome::text("two words")
-    });
-    for good in [
-        "text = 'two words'",
-        "contains = ['two', 'words']\nlacks = ['three']",
-        "details = { n = 2 }",
-        "details = { list = [{ a = 1 }] }",
-        "",
+    for text in [
+        "[[case]]\nname = 'x'\ntol = 't'",
+        "[[case]]\nname = 'x'\ntool = 't'\n[case.expect]\ncontain = ['a']",
+        "[[case]]\nname = 'x'\ntool = 't'\nbefore = [{ tol = 't' }]",
+        "[[case]]\nname = 'x'\nparse = { parser = 'p', raw = '', gaol = '' }",
+        "[[case]]\nname = 'x'\ncompress = { compressor = 'c', messages = [], windows_tokens = 1 }",
+        "[[case]]\nname = 'x'\ncompress = { messages = [] }",
+        "case = []",
     ] {
-        assert_eq!(misses(good, &result), [""; 0], "{good}");
-    }
-    for bad in [
-        "text = 'two'",
-        "contains = ['two', 'three']",
-        "lacks = ['two']",
-        "is_error = true",
-        "details = { n = 3 }",
-        "details = { list = [] }",
-        "failure = 'two'",
-        "verdict = 'pass'",
-        "files = { x = '' }",
-        "files = { '../x' = '' }",
-    ] {
-        assert_eq!(misses(bad, &result).len(), 1, "{bad}");
-    }
-    assert_eq!(misses("verdict = 'block'\ncontains = ['no']", &verdict("no way")), [""; 0]);
-    assert_eq!(misses("answer = { verdict = 'pass' }", &verdict("no")).len(), 1);
-}
-
-#[test]
-fn a_failure_is_never_taken_for_an_answer_and_an_error_result_must_be_expected() {
-    let failure = Outcome::Failure("it trapped: unreachable".into());
-    assert_eq!(misses("failure = 'trapped'", &failure), [""; 0]);
-    assert_eq!(misses("failure = 'timed out'", &failure).len(), 1);
-    assert_eq!(misses("contains = ['trapped']", &failure).len(), 1);
-    let error = Outcome::Result(ToolOutcome::error("no"));
-    assert_eq!(misses("text = 'no'", &error).len(), 1);
-    assert_eq!(misses("text = 'no'\nis_error = true", &error), [""; 0]);
-}
-
-#[test]
-fn what_came_out_holds_as_its_own_expectation() {
-    let outcomes = [
-        Outcome::Result(ToolOutcome { details: Some(json!({"n": 1})), ..ToolOutcome::error("no") }),
-        verdict("no"),
-        Outcome::Failure("it trapped".into()),
-    ];
-    for outcome in outcomes {
-        let expect: Expect = serde_json::from_value(outcome.as_expectation()).unwrap();
-        assert_eq!(expect.misses(&outcome, Path::new("/nowhere")), [""; 0], "{outcome:?}");
+        assert!(Cases::parse(text).is_err(), "{text}");
     }
 }

@@ -1,6 +1,7 @@
 //! One extension in force by itself, as `ext run` and `ext test` use it: the product's own sandbox, checks and limits, only
 //! what the author grants, and neither a model nor a session.
 
+use super::call::lacks;
 use anyhow::{Context, Result, bail, ensure};
 use capstan_agent::SessionFacts;
 use capstan_agent::arguments::ArgumentSchema;
@@ -11,12 +12,11 @@ use capstan_ports::extension::{Access, Capability};
 use capstan_ports::message::ToolCall;
 use capstan_ports::session::SessionId;
 use capstan_ports::tool::{Progress, ToolContext, TurnContext};
-use capstan_ports::{Tool, ToolOutcome};
+use capstan_ports::{Tool, ToolOutcome, TurnEventSink};
 use capstan_storage::KeyValueFiles;
 use capstan_tools::LocalPrograms;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -30,8 +30,10 @@ pub(super) struct Given {
     pub(super) places: Places,
     /// Its configuration table.
     pub(super) config: Value,
-    /// Where its storage lies.
-    pub(super) storage: PathBuf,
+    /// Where it keeps what it keeps.
+    pub(super) storage: Arc<KeyValueFiles>,
+    /// Hears its events.
+    pub(super) events: Option<Arc<dyn TurnEventSink>>,
     /// What its call may use.
     pub(super) limits: Arc<LimitTable>,
 }
@@ -46,7 +48,8 @@ pub(super) fn put_in_force(sandbox: &Sandbox, file: Inspected, given: Given) -> 
     let granted = granted(descriptor.requests.iter().map(|request| &request.capability), &given)?;
     let effective = Effective::of(&descriptor.requests, &granted);
     let services = Services {
-        storage: Some(Arc::new(KeyValueFiles::new(given.storage))),
+        storage: Some(given.storage),
+        events: given.events,
         programs: Some(Arc::new(LocalPrograms::new())),
         session_memory: Some(Arc::new(SessionFacts::default())),
         ..Services::default()
@@ -133,6 +136,13 @@ pub(super) fn turn() -> TurnContext {
 #[derive(Debug)]
 pub(super) struct Failure(pub(super) String);
 
+impl Failure {
+    /// The call was aborted from outside.
+    pub(super) fn stopped() -> Self {
+        Self("it was aborted".to_owned())
+    }
+}
+
 /// Calls a tool as the agent does: prepare, validate, execute. A call that fails in the sandbox is a [`Failure`], which is
 /// as much an answer as a result is.
 ///
@@ -146,12 +156,9 @@ pub(super) async fn call_tool(
     cancel: &CancellationToken,
 ) -> Result<Result<ToolOutcome, Failure>> {
     let tools = extension.tools();
-    let names = || tools.iter().map(|tool| tool.definition().name.clone()).collect::<Vec<_>>().join(", ");
-    let tool =
-        tools.iter().find(|tool| tool.definition().name == name).with_context(|| match tools.is_empty() {
-            true => format!("{} has no tools", extension.id()),
-            false => format!("{} has no tool {name}; it has {}", extension.id(), names()),
-        })?;
+    let tool = tools.iter().find(|tool| tool.definition().name == name).with_context(|| {
+        lacks(extension, "tool", name, tools.iter().map(|tool| tool.definition().name.as_str()))
+    })?;
     Ok(execute(tool.as_ref(), arguments, progress, cancel).await.map_err(Failure))
 }
 

@@ -3,7 +3,6 @@
 //! What it sees are the lines of `capstan --mode json`, and of the turn's own events those that have no line there. The agent
 //! calls observers beside the turn, so everything here, the JSON too, costs the turn nothing.
 
-use super::of_session;
 use crate::error::CallError;
 use crate::extension::Extension;
 use crate::limits::Role;
@@ -50,14 +49,7 @@ impl ComponentObserver {
             return;
         }
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let caller = of_session(&session, text.len());
-        let answer = self.extension.call(Role::Observer, caller, |store, instance, code| {
-            Box::pin(async move {
-                let Some(indices) = &code.indices.observer else { return Ok(()) };
-                indices.load(&mut *store, instance)?.call_run(store, &text).await
-            })
-        });
-        if let Err(source) = answer.await {
+        if let Err(source) = self.extension.observe(&session, text).await {
             self.leave_out(&source);
         }
     }

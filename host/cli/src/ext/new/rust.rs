@@ -25,6 +25,8 @@ macro_rules! files {
 
 const TOOL: Files = files!("tool");
 const HOOK: Files = files!("hook");
+const PLAN_PARSER: Files = files!("plan-parser");
+const COMPRESSOR: Files = files!("compressor");
 
 /// What a project of this kind begins as.
 pub(super) fn template(kind: ExtensionKind) -> Template {
@@ -40,6 +42,18 @@ pub(super) fn template(kind: ExtensionKind) -> Template {
             files: HOOK,
             summary: "A gate that keeps generated files from being written by hand.",
             attempt: "One question by hand:\n\n```console\n$ capstan ext run target/capstan/{{name}}.wasm --hook before-tool-call --input '{\"tool\": \"write\", \"arguments\": {\"path\": \"Cargo.lock\"}}'\n```",
+            test,
+        },
+        ExtensionKind::PlanParser => Template {
+            files: PLAN_PARSER,
+            summary: "A reader of plans that are numbered lines.",
+            attempt: "One text by hand:\n\n```console\n$ capstan ext run target/capstan/{{name}}.wasm --parse numbered --raw '1. Read the file' --goal 'Read it'\n```",
+            test,
+        },
+        ExtensionKind::Compressor => Template {
+            files: COMPRESSOR,
+            summary: "A compressor that has old messages summarized before the window is full.",
+            attempt: "One conversation by hand:\n\n```console\n$ capstan ext run target/capstan/{{name}}.wasm --compress three-quarters --allow compress --input '{\"messages\": [\"one\", \"two\"], \"window_tokens\": 8000, \"used_tokens\": 7000}'\n```",
             test,
         },
     }
