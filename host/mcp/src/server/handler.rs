@@ -8,11 +8,11 @@ use super::{Called, ClientCall, OfferedTool, ToolHost, answer, offer};
 use capstan_ports::tool::{NoProgress, Progress};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Implementation,
-    ListToolsResult, LoggingLevel, LoggingMessageNotificationParam, PaginatedRequestParams,
+    ListToolsResult, LoggingLevel, LoggingMessageNotificationParam, PaginatedRequestParams, ProtocolVersion,
     ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
-use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
@@ -88,15 +88,25 @@ impl Handler {
         }
     }
 
-    async fn tell_of_denials(&self, peer: &Peer<RoleServer>, denied: Vec<String>) {
-        let level = *self.level.lock().unwrap_or_else(PoisonError::into_inner);
-        if rank(level) > rank(LoggingLevel::Warning) {
+    /// From which level on this client wants to be told while this request is on. The newest revision has it in each request,
+    /// and one without it wants nothing.
+    fn wanted(&self, context: &RequestContext<RoleServer>) -> Option<LoggingLevel> {
+        let is_newest =
+            context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        match is_newest {
+            true => context.meta.log_level(),
+            false => Some(*self.level.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+
+    async fn tell_of_denials(&self, context: &RequestContext<RoleServer>, denied: Vec<String>) {
+        if self.wanted(context).is_none_or(|level| rank(level) > rank(LoggingLevel::Warning)) {
             return;
         }
         for line in denied {
             let param = LoggingMessageNotificationParam::new(LoggingLevel::Warning, line.into());
             // Whoever is gone reads no log.
-            drop(peer.notify_logging_message(param.with_logger("capstan")).await);
+            drop(context.peer.notify_logging_message(param.with_logger("capstan")).await);
         }
     }
 }
@@ -174,7 +184,7 @@ impl ServerHandler for Handler {
         let Some(Called { outcome, denied }) = self.call(request, &context).await else {
             return Err(ErrorData::invalid_params(format!("Unknown tool: {name}"), None));
         };
-        self.tell_of_denials(&context.peer, denied).await;
+        self.tell_of_denials(&context, denied).await;
         Ok(answer::result(outcome).into())
     }
 

@@ -124,6 +124,20 @@ async fn the_newest_revision_is_spoken_without_an_opening() {
     let called = client.ask("tools/call", json!({"name": "echo", "arguments": {}, "_meta": meta})).await;
     assert_eq!(called["result"]["content"][0]["text"], "{}", "{called}");
     assert_eq!(called["result"]["resultType"], "complete");
+    // A request that does not ask for a log gets none.
+    let mut params = json!({"name": "denied", "arguments": {}, "_meta": meta});
+    assert_eq!(client.ask("tools/call", params.clone()).await["result"]["isError"], true);
+    params["_meta"]["io.modelcontextprotocol/logLevel"] = json!("info");
+    assert_eq!(client.ask("tools/call", params).await["method"], "notifications/message");
+    assert_eq!(client.next().await["result"]["isError"], true);
+    // Other tools are told to who listens.
+    let params = json!({"notifications": {"toolsListChanged": true}, "_meta": meta});
+    assert_eq!(
+        client.ask("subscriptions/listen", params).await["method"],
+        "notifications/subscriptions/acknowledged"
+    );
+    client.host.0.send_replace(1);
+    assert_eq!(client.next().await["method"], "notifications/tools/list_changed");
 }
 
 #[tokio::test]
