@@ -1,5 +1,6 @@
 //! JSON in both directions: reading into author types with errors that name the place, and schemas of those types.
 
+pub(crate) mod member;
 mod place;
 
 use schemars::generate::SchemaSettings;
