@@ -14,7 +14,8 @@ pub(crate) fn text(json: &str, name: &str) -> Option<String> {
             b'}' | b']' => depth = depth.saturating_sub(1),
             b'"' => {
                 let end = end_of_text(bytes, at)?;
-                let key = &json[at..end];
+                // `get`, because the text of a failed slice would cost more than all of this.
+                let key = json.get(at..end)?;
                 at = end + 1;
                 // Of all texts only the names of members have a colon after them.
                 let colon = after_space(bytes, at);
@@ -24,7 +25,7 @@ pub(crate) fn text(json: &str, name: &str) -> Option<String> {
                 at = after_space(bytes, colon + 1);
                 if key == name || key.contains('\\') && unescaped(key).as_deref() == Some(name) {
                     found = match bytes.get(at) {
-                        Some(b'"') => unescaped(&json[at + 1..end_of_text(bytes, at + 1)?]),
+                        Some(b'"') => unescaped(json.get(at + 1..end_of_text(bytes, at + 1)?)?),
                         _ => None,
                     };
                 }
