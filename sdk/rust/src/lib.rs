@@ -100,6 +100,7 @@ pub mod config;
 mod descriptor;
 mod error;
 mod extension;
+pub mod files;
 mod guest;
 mod hook;
 mod host;
