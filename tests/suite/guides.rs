@@ -31,8 +31,10 @@ macro_rules! guides {
 
 // 003-159: the guides' examples compile, pass their tests, and run.
 guides! {
-    cases: "cases.md", needs ["cargo"];
     capabilities: "capabilities.md", needs ["cargo"];
+    cases: "cases.md", needs ["cargo"];
+    debugging: "debugging.md", needs ["cargo"];
+    publishing: "publishing.md", needs ["cargo"];
     rust: "rust.md", needs ["cargo"];
     versioning: "versioning.md", needs ["cargo"];
 }
