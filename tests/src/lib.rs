@@ -10,6 +10,7 @@ pub mod invariant;
 pub mod logged;
 pub mod probe;
 pub mod product;
+pub mod python;
 
 pub mod rpc_client;
 pub mod sandboxed;

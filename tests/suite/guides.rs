@@ -33,6 +33,7 @@ guides! {
     cases: "cases.md", needs ["cargo"];
     debugging: "debugging.md", needs ["cargo"];
     publishing: "publishing.md", needs ["cargo"];
+    python: "python.md", needs ["python3"];
 }
 
 fn folder() -> PathBuf {

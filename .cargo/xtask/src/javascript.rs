@@ -1,8 +1,10 @@
-//! The test guest in JavaScript, for those who have Node and npm.
+//! The SDK for JavaScript and a test guest, for those who have Node and npm.
 
+use crate::extensions;
 use crate::run::{self, Workspace};
 use anyhow::{Context, Result};
-use std::path::{Path, PathBuf};
+use capstan_builder::Language;
+use std::path::PathBuf;
 use std::process::Command;
 
 /// The engine inside of the component.
@@ -35,11 +37,23 @@ impl Engine {
 /// figures that need it then say so, too.
 pub(crate) fn build(workspace: &Workspace, engine: Engine) {
     run::step(&format!("test guest in JavaScript ({})", engine.name()));
-    if !has("npm") || !has("node") {
-        eprintln!("    left out: node and npm are not installed");
+    if let Some(program) = extensions::missing(Language::JavaScript) {
+        eprintln!("    left out: {program} is not installed");
     } else if let Err(reason) = install_and_build(workspace, engine) {
         eprintln!("    left out: {reason:#}");
     }
+}
+
+/// The tests of the SDK, its types with those of its examples among them.
+pub(crate) fn test_sdk(workspace: &Workspace) -> Result<()> {
+    if let Some(program) = extensions::missing(Language::JavaScript) {
+        eprintln!("    left out: the SDK for JavaScript needs {program}, which is not installed");
+        return Ok(());
+    }
+    let sdk = workspace.path("sdk/javascript");
+    let npm = |arguments: &[&str]| run::command(Command::new("npm").args(arguments).current_dir(&sdk));
+    npm(&["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"])?;
+    npm(&["test", "--silent"])
 }
 
 fn install_and_build(workspace: &Workspace, engine: Engine) -> Result<()> {
@@ -71,9 +85,4 @@ fn install_and_build(workspace: &Workspace, engine: Engine) -> Result<()> {
 /// Where the component goes.
 fn component(workspace: &Workspace, engine: Engine) -> PathBuf {
     workspace.target().join("guests").join(format!("javascript-gate-{}.wasm", engine.name()))
-}
-
-fn has(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| Path::new(&folder).join(program).is_file())
 }

@@ -9,6 +9,7 @@ mod extensions;
 mod javascript;
 mod run;
 mod tests;
+mod typescript;
 
 use anyhow::{Result, bail};
 use run::Workspace;
@@ -23,7 +24,7 @@ cargo xtask TASK
   lint           formatting, clippy, documentation
   acceptance     which capabilities the tests show, by seed
   bench [NAME]   run the benchmarks, or those whose name contains NAME; figures go to target/bench.json
-  bindings       write the SDK's bindings anew from the contract";
+  bindings       write the SDKs' bindings anew from the contract";
 
 fn main() -> ExitCode {
     match task() {

@@ -2,9 +2,11 @@
 
 use crate::javascript::{self, Engine};
 use crate::run::{self, Workspace};
-use crate::{acceptance, extensions};
+use crate::{acceptance, extensions, typescript};
 use anyhow::{Context, Result};
+use capstan_builder::Language;
 use std::ffi::OsStr;
+use std::process::Command;
 
 /// Sets up, then lint, the host's tests, and the tests of SDK, extensions and an embedding program.
 pub(crate) fn all(workspace: &Workspace) -> Result<()> {
@@ -13,11 +15,20 @@ pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     lint(workspace)?;
     run::step("capabilities that the tests show");
     acceptance::check(workspace)?;
-    run::step("the SDK's bindings are those of the contract");
+    run::step("the SDKs' bindings are those of the contract");
     bindings(workspace, Bindings::Check)?;
     run::step("tests of SDK, extensions and an embedding program, natively");
     for project in outside_packages(workspace)? {
         workspace.cargo_in(&project, ["test", "--quiet"])?;
+    }
+    javascript::test_sdk(workspace)?;
+    python_sdk(workspace)?;
+    for (project, language) in extensions::projects(&workspace.path("extensions"))? {
+        if language != Language::Rust && extensions::missing(language).is_none() {
+            capstan_builder::test(&project, &capstan_builder::default_cache(), &|line| {
+                eprintln!("    {line}")
+            })?;
+        }
     }
     run::step("new extensions, as `capstan ext new` makes them");
     new_extensions(workspace)?;
@@ -32,7 +43,11 @@ pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     }
 }
 
-/// Makes one extension of each kind: it is formatted, its tests pass natively, it builds, and its cases pass in the sandbox.
+/// The kinds of new extensions.
+const KINDS: [&str; 4] = ["tool", "hook", "plan-parser", "compressor"];
+
+/// Makes one extension of each kind in each language: it is formatted, its tests pass natively, it builds, and its cases pass in the
+/// sandbox.
 fn new_extensions(workspace: &Workspace) -> Result<()> {
     // The whole workspace, for the features that the tests have (see `demo`).
     workspace.cargo(["build", "--workspace"])?;
@@ -41,7 +56,7 @@ fn new_extensions(workspace: &Workspace) -> Result<()> {
     if folder.exists() {
         std::fs::remove_dir_all(&folder).with_context(|| format!("{} is in the way", folder.display()))?;
     }
-    for kind in ["tool", "hook", "plan-parser", "compressor"] {
+    for kind in KINDS {
         let project = folder.join(format!("new-{kind}"));
         let name = format!("new-{kind}");
         let made = ["ext", "new", &name, "--kind", kind, "--dir"].map(OsStr::new);
@@ -53,7 +68,33 @@ fn new_extensions(workspace: &Workspace) -> Result<()> {
         // Its own tests as well.
         workspace.program(&capstan, ["ext".as_ref(), "test".as_ref(), project.as_os_str()])?;
     }
+    for (language, names) in [(Language::JavaScript, &["js", "ts"][..]), (Language::Python, &["python"])] {
+        if let Some(program) = extensions::missing(language) {
+            eprintln!(
+                "    left out: new extensions in {} need {program}, which is not installed",
+                names.join(" and ")
+            );
+            continue;
+        }
+        for (lang, kind) in names.iter().flat_map(|lang| KINDS.map(|kind| (*lang, kind))) {
+            let name = format!("new-{kind}-{lang}");
+            let project = folder.join(&name);
+            let made = ["ext", "new", &name, "--lang", lang, "--kind", kind, "--dir"].map(OsStr::new);
+            workspace.program(&capstan, made.into_iter().chain([project.as_os_str()]))?;
+            workspace.program(&capstan, ["ext".as_ref(), "test".as_ref(), project.as_os_str()])?;
+        }
+    }
     Ok(())
+}
+
+/// The tests of the SDK for Python, the examples in its documentation among them.
+fn python_sdk(workspace: &Workspace) -> Result<()> {
+    if let Some(program) = extensions::missing(Language::Python) {
+        eprintln!("    left out: the SDK for Python needs {program}, which is not installed");
+        return Ok(());
+    }
+    let sdk = workspace.path("sdk/python");
+    run::command(Command::new("python3").args(["-B", "-m", "unittest", "--quiet"]).current_dir(&sdk))
 }
 
 /// Formatting and clippy, here and in the packages outside the workspace.
@@ -83,8 +124,9 @@ pub(crate) enum Bindings {
     Write,
 }
 
-/// The SDK's generated bindings.
+/// The SDKs' generated bindings.
 pub(crate) fn bindings(workspace: &Workspace, what: Bindings) -> Result<()> {
+    typescript::bindings(workspace, what)?;
     let generator = workspace.path("sdk/rust/bindgen");
     match what {
         Bindings::Check => workspace.cargo_in(&generator, ["run", "--quiet", "--", "--check"]),
@@ -95,6 +137,8 @@ pub(crate) fn bindings(workspace: &Workspace, what: Bindings) -> Result<()> {
 /// Packages outside the host's cargo workspace whose tests run natively.
 fn outside_packages(workspace: &Workspace) -> Result<Vec<std::path::PathBuf>> {
     let mut projects = vec![workspace.path("sdk/rust"), workspace.path("tests/embedder")];
-    projects.extend(extensions::projects(&workspace.path("extensions"))?);
+    let extensions = extensions::projects(&workspace.path("extensions"))?.into_iter();
+    projects
+        .extend(extensions.filter(|(_, language)| *language == Language::Rust).map(|(project, _)| project));
     Ok(projects)
 }

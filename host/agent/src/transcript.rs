@@ -5,7 +5,7 @@
 //! provider refuse the conversation. The stored transcript stays as it is.
 
 use capstan_ports::{Content, Message, Messages, StopReason, ToolCall, ToolResultMessage};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 /// What a call without a result gets as its result.
@@ -76,6 +76,26 @@ pub(crate) fn is_sound(messages: &[Arc<Message>]) -> bool {
         }
     }
     true
+}
+
+/// Whether each call has its result and each result its call, of what is sent at all. Answers that [`repair`] leaves out, and
+/// results of their calls, do not count: a compressor is shown them and cannot see that they are never sent.
+pub(crate) fn is_complete(messages: &[Arc<Message>]) -> bool {
+    if is_sound(messages) {
+        return true;
+    }
+    let mut dropped: HashSet<&str> = HashSet::new();
+    let mut sent = Vec::with_capacity(messages.len());
+    for message in messages {
+        match message.as_ref() {
+            Message::Assistant(answer) if is_dropped(message) => {
+                dropped.extend(answer.tool_calls().map(|call| call.id.as_str()));
+            }
+            Message::ToolResult(result) if dropped.contains(result.tool_call_id.as_str()) => {}
+            _ => sent.push(message.clone()),
+        }
+    }
+    !sent.is_empty() && is_sound(&sent)
 }
 
 fn is_dropped(message: &Message) -> bool {

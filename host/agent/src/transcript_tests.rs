@@ -50,6 +50,22 @@ fn failed_aborted_and_empty_answers_go_with_their_results() {
 }
 
 #[test]
+fn what_is_never_sent_leaves_a_transcript_complete() {
+    let failed = [user("hi"), stopped(StopReason::Aborted, &["a"]), answers("a", "1"), user("again")];
+    assert!(!is_sound(&failed) && is_complete(&failed));
+    assert!(is_complete(&[user("hi"), asks(&["a"]), answers("a", "1"), stopped(StopReason::Error, &[])]));
+    for messages in [
+        vec![user("hi"), answers("a", "1")],
+        vec![asks(&["a"]), user("hi")],
+        vec![stopped(StopReason::Aborted, &["a"]), answers("b", "1"), user("hi")],
+        // Nothing of it would be sent.
+        vec![stopped(StopReason::Aborted, &["a"])],
+    ] {
+        assert!(!is_complete(&messages), "{:?}", shorts(&messages));
+    }
+}
+
+#[test]
 fn missing_results_are_made_up_before_the_next_message_and_at_the_end() {
     let messages = [asks(&["a", "b"]), answers("b", "2"), user("go on"), asks(&["c"])];
     assert_eq!(

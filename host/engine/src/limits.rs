@@ -137,7 +137,8 @@ impl Limits {
         deadline: Duration::from_secs(2),
         memory_bytes: 128 << 20,
         table_elements: 100_000,
-        parts: 32,
+        // Python without WASI is 38 core instances, one for each system interface that traps.
+        parts: 64,
         hostcall_bytes: 8 << 20,
         resources: 64,
         input_bytes: 8 << 20,

@@ -101,8 +101,8 @@ pub enum BuilderError {
         #[source]
         source: toml::ser::Error,
     },
-    /// A project's `Cargo.toml` is not valid.
-    #[error("{} is not a valid Cargo.toml", path.display())]
+    /// A project's manifest is not valid TOML, or has a key of the wrong type.
+    #[error("{} is not valid", path.display())]
     Manifest {
         /// The manifest.
         path: PathBuf,
@@ -110,9 +110,71 @@ pub enum BuilderError {
         #[source]
         source: Box<toml::de::Error>,
     },
-    /// A `Cargo.toml` without a package, such as that of a workspace.
+    /// A manifest without a package, such as that of a workspace.
     #[error("{} describes no package; point at the folder of one extension", path.display())]
     NoPackage {
+        /// The manifest.
+        path: PathBuf,
+    },
+    /// node or npm is not installed.
+    #[error(
+        "`{program}` is not on PATH; extensions in JavaScript need Node.js 20 or later with npm: install it from https://nodejs.org or with your package manager (Debian: apt-get install nodejs npm)"
+    )]
+    NoNode {
+        /// Which of the two.
+        program: &'static str,
+    },
+    /// node is there and too old.
+    #[error("{} is {version}; extensions in JavaScript need Node.js {oldest} or later", path.display())]
+    OldNode {
+        /// The program.
+        path: PathBuf,
+        /// What it says about itself.
+        version: String,
+        /// The oldest major version that does.
+        oldest: u32,
+    },
+    /// A project's `package.json` is not valid.
+    #[error("{} is not a valid package.json", path.display())]
+    PackageJson {
+        /// The manifest.
+        path: PathBuf,
+        /// The parser's reason, with line and column.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A `package.json` of something else.
+    #[error(
+        "{} describes no extension; add the module that exports it: \"capstan\": {{ \"entry\": \"src/extension.js\" }}",
+        path.display()
+    )]
+    NoEntry {
+        /// The manifest.
+        path: PathBuf,
+    },
+    /// There are no npm packages, and none may be fetched.
+    #[error(
+        "the npm packages of {} are not installed, and CAPSTAN_NO_INSTALL is set; run `npm install` there",
+        path.display()
+    )]
+    NoPackages {
+        /// The project's folder.
+        path: PathBuf,
+    },
+    /// npm reported an error, which it has already shown on stderr.
+    #[error("npm could not install the packages of {} ({status}); its messages above say why", path.display())]
+    Npm {
+        /// The project's folder.
+        path: PathBuf,
+        /// How npm ended.
+        status: String,
+    },
+    /// The SDK is not among a project's npm packages.
+    #[error(
+        "{} does not name capstan-sdk among its dependencies; add it: npm install file:PATH/sdk/javascript",
+        path.display()
+    )]
+    NoJavaScriptSdk {
         /// The manifest.
         path: PathBuf,
     },
@@ -144,13 +206,58 @@ pub enum BuilderError {
         /// The manifest.
         path: PathBuf,
     },
-    /// cargo reported an error, which it has already shown on stderr.
-    #[error("extension `{name}` did not build ({status}); cargo's messages above say why")]
+    /// The language's build tool reported an error, which it has already shown on stderr.
+    #[error("extension `{name}` did not build ({status}); the messages above say why")]
     Build {
         /// The package.
         name: String,
-        /// How cargo ended.
+        /// How the tool ended.
         status: String,
+    },
+    /// There is no Python, or none that will do.
+    #[error("no Python for extensions on this machine:\n{}\nTo mend it: {remedy}", bullets(reasons))]
+    NoPython {
+        /// What was found and why it does not do.
+        reasons: Vec<String>,
+        /// The command that mends it.
+        remedy: String,
+    },
+    /// Something that a build needs could not be installed, or may not be.
+    #[error("{what} was not installed: {reason}. To mend it: {remedy}")]
+    NotInstalled {
+        /// The packages.
+        what: String,
+        /// Why not.
+        reason: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// A `pyproject.toml` that describes no extension.
+    #[error("{} cannot be built: {problem}", path.display())]
+    PythonProject {
+        /// The manifest.
+        path: PathBuf,
+        /// What is missing or wrong in it.
+        problem: String,
+    },
+    /// Folders whose names cannot stand in one list.
+    #[error(
+        "{folders} cannot be searched for modules, because a name holds the character that separates such folders"
+    )]
+    Separator {
+        /// The folders.
+        folders: String,
+        /// The reason.
+        #[source]
+        source: std::env::JoinPathsError,
+    },
+    /// A build tool was content and wrote something else than a component.
+    #[error("{tool} finished and wrote {kind}, not a WebAssembly component")]
+    NoComponent {
+        /// The tool.
+        tool: &'static str,
+        /// What the first bytes of the file say it is.
+        kind: ArtifactKind,
     },
     /// cargo was content but the file it should have written is not there.
     #[error("cargo finished, but there is no {}; does the project or a .cargo/config.toml rename its output?", path.display())]

@@ -11,17 +11,23 @@ use crate::error::BuilderError;
 pub enum Language {
     /// `Cargo.toml`.
     Rust,
+    /// `package.json`; TypeScript too.
+    JavaScript,
+    /// `pyproject.toml`.
+    Python,
 }
 
 impl Language {
     /// All of them, in the order in which a folder is looked through.
-    pub const ALL: [Self; 1] = [Self::Rust];
+    pub const ALL: [Self; 3] = [Self::Rust, Self::JavaScript, Self::Python];
 
     /// The file that makes a folder a project of this language.
     #[must_use]
     pub fn manifest(self) -> &'static str {
         match self {
             Self::Rust => "Cargo.toml",
+            Self::JavaScript => "package.json",
+            Self::Python => "pyproject.toml",
         }
     }
 

@@ -8,13 +8,22 @@
 //! Rust: [`rust`] uses a toolchain that is installed, else what an earlier run left in the cache, else asks rustup, else
 //! builds the standard library from the sources that a distribution ships.
 //!
-//! Nothing here runs what it builds.
+//! JavaScript and TypeScript: `javascript` has npm install the SDK into the project and runs the SDK's build step in node.
+//!
+//! Python: `python` finds an interpreter and has pip install componentize-py, once, into the cache.
+//!
+//! Nothing here runs what it builds. A build can run an author's code natively all the same: build scripts in Rust, the module
+//! itself in JavaScript and Python.
 
 mod component;
+mod contract;
 mod error;
+mod finding;
+mod javascript;
 mod language;
 mod lock;
 mod process;
+mod python;
 pub mod rust;
 
 use std::env;
@@ -23,8 +32,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use error::{ArtifactKind, BuilderError};
+pub use finding::{Finding, Status};
 pub use language::Language;
-pub use rust::{Finding, Status, diagnose};
 
 /// The result of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +93,21 @@ pub fn build_for(
     let (language, manifest) = Language::of(project)?;
     match language {
         Language::Rust => rust::build(&manifest, purpose, cache, out_dir, report),
+        Language::JavaScript => {
+            tell_of_lines(purpose, report);
+            javascript::build(&manifest, cache, out_dir, report)
+        }
+        Language::Python => {
+            tell_of_lines(purpose, report);
+            python::build(&manifest, cache, out_dir, report)
+        }
+    }
+}
+
+/// What these languages keep of files and lines stands in their own errors, whatever a build is for.
+fn tell_of_lines(purpose: Purpose, report: &dyn Fn(&str)) {
+    if purpose == Purpose::Debugging {
+        report("a build to be debugged is the usual one in this language: an exception brings its own places");
     }
 }
 
@@ -91,11 +115,18 @@ pub fn build_for(
 ///
 /// # Errors
 /// As [`build`], and [`BuilderError::Tests`] when one failed.
-pub fn test(project: &Path, _cache: &Path, _report: &dyn Fn(&str)) -> Result<(), BuilderError> {
+pub fn test(project: &Path, cache: &Path, report: &dyn Fn(&str)) -> Result<(), BuilderError> {
     let (language, manifest) = Language::of(project)?;
     match language {
         Language::Rust => rust::test(&manifest),
+        Language::JavaScript => javascript::test(&manifest, cache, report),
+        Language::Python => python::test(&manifest, cache, report),
     }
+}
+
+/// How things stand for the languages' tools, in one line each. Looks, and changes nothing.
+pub fn diagnose(cache: &Path) -> Vec<Finding> {
+    [rust::diagnose(cache), javascript::diagnose(), python::diagnose(cache)].concat()
 }
 
 /// The folder in which toolchains and intermediate build results are kept between runs.

@@ -12,7 +12,7 @@ mod sysroot;
 pub(crate) mod target;
 mod toolchain;
 
-pub use diagnosis::{Finding, Status, diagnose};
+pub use diagnosis::diagnose;
 pub(crate) use extension::{build, test};
 pub use target::GuestTarget;
 pub use toolchain::{Origin, Toolchain, toolchain};

@@ -72,3 +72,61 @@ async fn the_sdk_is_a_folder_or_a_repository() -> Result<()> {
     assert!(nowhere.stderr.contains("holds no capstan-sdk"), "{}", nowhere.stderr);
     Ok(())
 }
+
+#[tokio::test]
+async fn a_new_project_in_javascript_or_typescript_holds_everything_too() -> Result<()> {
+    let product = product!()?;
+    for (lang, ending) in [("js", "js"), ("ts", "ts"), ("typescript", "ts")] {
+        for kind in ["tool", "hook", "plan-parser", "compressor"] {
+            let name = format!("my-{lang}-{kind}");
+            product.run(&["ext", "new", &name, "--lang", lang, "--kind", kind]).await?.with_code(0);
+            let folder = product.workspace().join(&name);
+            let (module, test) = (format!("src/extension.{ending}"), format!("src/extension.test.{ending}"));
+            let cases = format!("{name}.cases.toml");
+            for part in ["package.json", ".npmrc", ".gitignore", "README.md", &module, &test, &cases] {
+                let text = std::fs::read_to_string(folder.join(part))?;
+                assert!(!text.contains("{{"), "{part}: {text}");
+            }
+            assert_eq!(folder.join("tsconfig.json").is_file(), ending == "ts");
+            let manifest = std::fs::read_to_string(folder.join("package.json"))?;
+            let manifest: serde_json::Value = serde_json::from_str(&manifest)?;
+            assert_eq!((&manifest["name"], &manifest["capstan"]["entry"]), (&name.into(), &module.into()));
+            let sdk = manifest["dependencies"]["capstan-sdk"].as_str().unwrap_or_default();
+            assert!(sdk.starts_with("file:/") && sdk.ends_with("sdk/javascript"), "{sdk}");
+        }
+    }
+    let git = ["ext", "new", "from-git", "--lang", "js", "--sdk", "https://example.com/capstan.git"];
+    let refused = product.run(&git).await?.with_code(1);
+    assert!(refused.stderr.contains("clone"), "{}", refused.stderr);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_new_project_in_python_names_the_sdk_for_builds_and_editors() -> Result<()> {
+    let product = product!()?;
+    for kind in ["tool", "hook", "plan-parser", "compressor"] {
+        let name = format!("my-{kind}");
+        product.run(&["ext", "new", &name, "--lang", "python", "--kind", kind]).await?.with_code(0);
+        let folder = product.workspace().join(&name);
+        let cases = format!("{name}.cases.toml");
+        for part in [".gitignore", "README.md", "src/extension.py", "tests/test_extension.py", &cases] {
+            let text = std::fs::read_to_string(folder.join(part))?;
+            assert!(!text.contains("{{"), "{part}: {text}");
+        }
+    }
+    let table = |name: &str| -> Result<toml::Table> {
+        Ok(std::fs::read_to_string(product.workspace().join(name).join("pyproject.toml"))?.parse()?)
+    };
+    let project = table("my-tool")?;
+    let sdk = project["tool"]["capstan"]["sdk"].as_str().unwrap_or_default();
+    assert!(Path::new(sdk).join("capstan_sdk").is_dir(), "{sdk}");
+    assert!(project["tool"]["pyright"]["extraPaths"].to_string().contains(sdk));
+
+    let address = "https://example.com/capstan.git";
+    product.run(&["ext", "new", "from-git", "--lang", "python", "--sdk", address]).await?.with_code(0);
+    let project = table("from-git")?;
+    let wanted = "capstan-sdk @ git+https://example.com/capstan.git#subdirectory=sdk/python";
+    assert_eq!(project["project"]["dependencies"][0].as_str(), Some(wanted));
+    assert!(!project["tool"]["capstan"].as_table().is_some_and(|table| table.contains_key("sdk")));
+    Ok(())
+}

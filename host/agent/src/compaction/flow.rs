@@ -8,7 +8,7 @@ use crate::compaction::threshold::{ThresholdCompressor, kept_tokens};
 use crate::compaction::trim::trimmed;
 use crate::error::AgentError;
 use crate::run::Run;
-use crate::transcript::is_sound;
+use crate::transcript::is_complete;
 use capstan_ports::entry::EntryKind;
 use capstan_ports::{
     AgentEvent, CompactionReason, CompactionResult, CompressAction, CompressContext, CompressReason,
@@ -365,7 +365,7 @@ pub(crate) fn compacted_before(messages: &[Arc<Message>]) -> usize {
 pub fn is_usable(action: &CompressAction) -> bool {
     match action {
         CompressAction::Replace(messages) | CompressAction::NewSession { messages, .. } => {
-            !messages.is_empty() && is_sound(messages)
+            !messages.is_empty() && is_complete(messages)
         }
         CompressAction::None | CompressAction::Summarize { .. } => true,
     }

@@ -8,7 +8,9 @@ use crate::{HookChain, run_agent_loop};
 use async_trait::async_trait;
 use capstan_ports::event::NoEvents;
 use capstan_ports::hook::HookContext;
-use capstan_ports::{CompressError, CompressorPort, Hook, HookError, ModelErrorKind, SessionLog};
+use capstan_ports::{
+    CompressError, CompressorPort, Content, Hook, HookError, ModelErrorKind, SessionLog, StopReason,
+};
 use serde_json::json;
 
 fn history() -> Vec<Arc<Message>> {
@@ -94,6 +96,19 @@ async fn a_compressor_that_fails_or_answers_nonsense_is_replaced_by_the_native_o
     config.compressor = Some(ScriptedCompressor::new(&Arc::default(), [CompressAction::None]));
     run_on(history(), &config).await.result.unwrap();
     assert_eq!(model.sent()[0].len(), 6, "leaving everything is an answer");
+}
+
+// A compressor is not told how an answer ended, so it cannot leave out one that was interrupted.
+#[tokio::test]
+async fn a_replacement_may_hold_an_answer_that_was_interrupted() {
+    let interrupted = assistant(vec![Content::text("half a")], StopReason::Aborted);
+    let messages = vec![asks("goal", 10), Arc::new(Message::Assistant(interrupted)), asks("again", 10)];
+    let (model, mut config) = no_log([says("done")]);
+    let replace = CompressAction::Replace(messages);
+    config.compressor = Some(ScriptedCompressor::new(&Arc::default(), [replace]));
+    run_on(history(), &config).await.result.unwrap();
+    let sent = &model.sent()[0];
+    assert!(sent.len() == 2 && sent[0].contains("goal") && sent[1].contains("again"), "{sent:?}");
 }
 
 /// Broke before and says so.

@@ -149,4 +149,12 @@ pub(crate) enum ExtensionKind {
 pub(crate) enum Language {
     /// Rust.
     Rust,
+    /// Python.
+    Python,
+    /// JavaScript.
+    #[value(name = "js", alias = "javascript")]
+    JavaScript,
+    /// TypeScript.
+    #[value(name = "ts", alias = "typescript")]
+    TypeScript,
 }

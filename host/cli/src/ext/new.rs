@@ -2,6 +2,8 @@
 //!
 //! One module for each language: it knows the texts of its templates (in `sdk/templates`) and how a project finds the SDK.
 
+mod javascript;
+mod python;
 mod rust;
 
 use crate::args::{Language, NewOptions};
@@ -9,6 +11,7 @@ use crate::home::Home;
 use crate::screen::{self, GOOD};
 use anyhow::{Context, Result, bail, ensure};
 use capstan_ports::extension::ExtensionId;
+use javascript::Dialect;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -36,19 +39,30 @@ pub(super) fn run(home: &Home, options: &NewOptions) -> Result<ExitCode> {
     let folder = home.workspace.join(options.dir.clone().unwrap_or_else(|| PathBuf::from(id.as_str())));
     let is_taken = folder.exists() && folder.read_dir().map_or(true, |mut entries| entries.next().is_some());
     ensure!(!is_taken, "{} is there already; name another folder with --dir", folder.display());
-    let (template, sdk) = match options.lang {
-        Language::Rust => (
-            rust::template(options.kind),
-            rust::dependency(options.sdk.as_deref(), &home.workspace, &folder)?,
-        ),
+    let (template, sdk): (_, Box<dyn Fn(&str) -> String>) = match options.lang {
+        Language::Rust => {
+            let sdk = rust::dependency(options.sdk.as_deref(), &home.workspace, &folder)?;
+            (rust::template(options.kind), Box::new(move |text| text.replace("{{sdk}}", &sdk)))
+        }
+        Language::JavaScript | Language::TypeScript => {
+            let dialect = match options.lang {
+                Language::TypeScript => Dialect::TypeScript,
+                _ => Dialect::JavaScript,
+            };
+            let sdk = javascript::dependency(options.sdk.as_deref(), &home.workspace, &folder)?;
+            (javascript::template(dialect, options.kind), Box::new(move |text| text.replace("{{sdk}}", &sdk)))
+        }
+        Language::Python => {
+            let sdk = python::Sdk::find(options.sdk.as_deref(), &home.workspace, &folder)?;
+            (python::template(options.kind), Box::new(move |text| sdk.fill(text)))
+        }
     };
     let Template { files, summary, attempt, test } = template;
     let fill = |text: &str| {
-        text.replace("{{try}}", attempt)
-            .replace("{{test}}", test)
+        sdk(&text.replace("{{test}}", test))
+            .replace("{{try}}", attempt)
             .replace("{{name}}", id.as_str())
             .replace("{{summary}}", summary)
-            .replace("{{sdk}}", &sdk)
     };
     for (name, text) in files {
         let path = folder.join(fill(name));

@@ -1,4 +1,5 @@
-use super::{Status, diagnose_on};
+use super::diagnose_on;
+use crate::finding::Status;
 use crate::rust::fakes::FakeMachine;
 use crate::rust::target::GuestTarget;
 use crate::rust::toolchain::resolve;

@@ -1,0 +1,1 @@
+"""Queries over CSV and JSON files."""
