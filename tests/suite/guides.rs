@@ -29,11 +29,15 @@ macro_rules! guides {
     };
 }
 
+// 003-159: the guides' examples compile, pass their tests, and run.
 guides! {
     cases: "cases.md", needs ["cargo"];
     debugging: "debugging.md", needs ["cargo"];
     publishing: "publishing.md", needs ["cargo"];
     python: "python.md", needs ["python3"];
+    capabilities: "capabilities.md", needs ["cargo"];
+    rust: "rust.md", needs ["cargo"];
+    versioning: "versioning.md", needs ["cargo"];
 }
 
 fn folder() -> PathBuf {

@@ -19,7 +19,7 @@ pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     bindings(workspace, Bindings::Check)?;
     run::step("tests of SDK, extensions and an embedding program, natively");
     for project in outside_packages(workspace)? {
-        workspace.cargo_in(&project, ["test", "--quiet"])?;
+        workspace.cargo_in(&project, ["test", "--quiet", "--all-features"])?;
     }
     javascript::test_sdk(workspace)?;
     python_sdk(workspace)?;
@@ -110,7 +110,7 @@ pub(crate) fn lint(workspace: &Workspace) -> Result<()> {
     workspace.cargo(denied.iter().chain(&doc).chain(&libraries))?;
     for project in outside_packages(workspace)? {
         workspace.cargo_in(&project, ["fmt", "--check"])?;
-        workspace.cargo_in(&project, ["clippy", "--quiet", "--all-targets", "--", "--deny", "warnings"])?;
+        workspace.cargo_in(&project, ["clippy", "--quiet", "--all-targets", "--all-features", "--", "--deny", "warnings"])?;
     }
     Ok(())
 }
