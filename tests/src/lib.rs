@@ -8,6 +8,7 @@ pub mod guest;
 pub mod guide;
 pub mod invariant;
 pub mod logged;
+pub mod node;
 pub mod probe;
 pub mod product;
 pub mod python;

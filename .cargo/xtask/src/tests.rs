@@ -1,6 +1,6 @@
 //! Everything that CI runs.
 
-use crate::javascript::{self, Engine};
+use crate::javascript;
 use crate::run::{self, Workspace};
 use crate::{acceptance, extensions, typescript};
 use anyhow::{Context, Result};
@@ -11,7 +11,6 @@ use std::process::Command;
 /// Sets up, then lint, the host's tests, and the tests of SDK, extensions and an embedding program.
 pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     extensions::build_all(workspace)?;
-    javascript::build(workspace, Engine::QuickJs);
     lint(workspace)?;
     run::step("capabilities that the tests show");
     acceptance::check(workspace)?;

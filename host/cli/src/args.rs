@@ -207,7 +207,7 @@ pub(crate) enum ExtCommand {
         json: bool,
     },
     /// Call one component once in the real sandbox: no model, no session, only what the flags grant
-    Run(RunOptions),
+    Run(Box<RunOptions>),
     /// Run the recorded cases of an extension in the real sandbox
     Test(TestOptions),
     /// Begin a new extension: a project that builds, with a test and a recorded case
@@ -223,6 +223,9 @@ pub(crate) enum ExtCommand {
         /// Put it into your extension folder
         #[arg(long)]
         install: bool,
+        /// Keep files and lines, which `ext run` then shows of a trap; for yourself, not for others
+        #[arg(long, conflicts_with = "install")]
+        debug: bool,
     },
     /// Put extensions into your folder: checked, shown, copied, noted in extensions.lock
     Install {

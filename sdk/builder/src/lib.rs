@@ -2,7 +2,7 @@
 //!
 //! An extension is a WebAssembly component, and few machines have what makes one when its author first types
 //! `capstan ext build`. This crate closes that gap with one module for each language. [`build`] turns a project folder into
-//! one `.wasm` file and refuses to hand over anything that is not a component; [`test`] runs the project's own tests
+//! one `.wasm` file and refuses to hand over anything that is not a component; [`test()`] runs the project's own tests
 //! natively; [`diagnose`] says how things stand and changes nothing.
 //!
 //! Rust: [`rust`] uses a toolchain that is installed, else what an earlier run left in the cache, else asks rustup, else
@@ -50,6 +50,17 @@ pub struct BuiltExtension {
     pub name: String,
 }
 
+/// What a build is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// To be used: small.
+    #[default]
+    Use,
+    /// To be debugged: what traps in it names files and lines. Larger, and it holds paths of the machine that it was built on, so it
+    /// is not for others.
+    Debugging,
+}
+
 /// Builds the extension in `project` (a folder or the manifest in it) and puts its `.wasm` file into `out_dir`.
 ///
 /// What the language's tools say goes to stderr, `report` hears of longer steps. Intermediate results and tools that had to be
@@ -65,9 +76,24 @@ pub fn build(
     out_dir: &Path,
     report: &dyn Fn(&str),
 ) -> Result<BuiltExtension, BuilderError> {
+    build_for(Purpose::Use, project, cache, out_dir, report)
+}
+
+/// [`build`] for a purpose.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_for(
+    purpose: Purpose,
+    project: &Path,
+    cache: &Path,
+    out_dir: &Path,
+    report: &dyn Fn(&str),
+) -> Result<BuiltExtension, BuilderError> {
     let (language, manifest) = Language::of(project)?;
     match language {
-        Language::Rust => rust::build(&manifest, cache, out_dir, report),
+        Language::Rust => rust::build(&manifest, purpose, cache, out_dir, report),
+        // Their components keep names and places in any case.
         Language::JavaScript => javascript::build(&manifest, cache, out_dir, report),
         Language::Python => python::build(&manifest, cache, out_dir, report),
     }
