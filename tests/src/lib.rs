@@ -8,6 +8,8 @@ pub mod guest;
 pub mod guide;
 pub mod invariant;
 pub mod logged;
+pub mod mcp;
+pub mod mcp_client;
 pub mod node;
 pub mod probe;
 pub mod product;

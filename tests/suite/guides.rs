@@ -30,12 +30,16 @@ macro_rules! guides {
     };
 }
 
+// 003-159: the guides' examples compile, pass their tests, and run.
 guides! {
+    capabilities: "capabilities.md", needs ["cargo"];
     cases: "cases.md", needs ["cargo"];
     javascript: "javascript.md", needs ["node"];
     python: "python.md", needs ["python3"];
     debugging: "debugging.md", needs ["cargo"];
     publishing: "publishing.md", needs ["cargo"];
+    rust: "rust.md", needs ["cargo"];
+    versioning: "versioning.md", needs ["cargo"];
 }
 
 fn folder() -> PathBuf {

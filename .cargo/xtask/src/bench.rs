@@ -2,6 +2,7 @@
 
 use crate::extensions;
 use crate::javascript;
+use crate::mcp_peers;
 use crate::run::{self, Workspace};
 use anyhow::Result;
 
@@ -9,6 +10,7 @@ use anyhow::Result;
 pub(crate) fn run(workspace: &Workspace, name: &str) -> Result<()> {
     let extensions = extensions::build_all(workspace)?;
     javascript::build_with_starlingmonkey(workspace);
+    mcp_peers::typescript_sdk(workspace);
     run::step("building for release (the first time takes some minutes)");
     workspace.cargo([
         "build",

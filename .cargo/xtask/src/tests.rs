@@ -2,7 +2,7 @@
 
 use crate::javascript;
 use crate::run::{self, Workspace};
-use crate::{acceptance, extensions, typescript};
+use crate::{acceptance, extensions, mcp_peers, typescript};
 use anyhow::{Context, Result};
 use capstan_builder::Language;
 use std::ffi::OsStr;
@@ -11,6 +11,7 @@ use std::process::Command;
 /// Sets up, then lint, the host's tests, and the tests of SDK, extensions and an embedding program.
 pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     extensions::build_all(workspace)?;
+    mcp_peers::install(workspace);
     lint(workspace)?;
     run::step("capabilities that the tests show");
     acceptance::check(workspace)?;
@@ -18,7 +19,7 @@ pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     bindings(workspace, Bindings::Check)?;
     run::step("tests of SDK, extensions and an embedding program, natively");
     for project in outside_packages(workspace)? {
-        workspace.cargo_in(&project, ["test", "--quiet"])?;
+        workspace.cargo_in(&project, ["test", "--quiet", "--all-features"])?;
     }
     javascript::test_sdk(workspace)?;
     python_sdk(workspace)?;
@@ -109,7 +110,7 @@ pub(crate) fn lint(workspace: &Workspace) -> Result<()> {
     workspace.cargo(denied.iter().chain(&doc).chain(&libraries))?;
     for project in outside_packages(workspace)? {
         workspace.cargo_in(&project, ["fmt", "--check"])?;
-        workspace.cargo_in(&project, ["clippy", "--quiet", "--all-targets", "--", "--deny", "warnings"])?;
+        workspace.cargo_in(&project, ["clippy", "--quiet", "--all-targets", "--all-features", "--", "--deny", "warnings"])?;
     }
     Ok(())
 }

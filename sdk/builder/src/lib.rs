@@ -93,9 +93,21 @@ pub fn build_for(
     let (language, manifest) = Language::of(project)?;
     match language {
         Language::Rust => rust::build(&manifest, purpose, cache, out_dir, report),
-        // Their components keep names and places in any case.
-        Language::JavaScript => javascript::build(&manifest, cache, out_dir, report),
-        Language::Python => python::build(&manifest, cache, out_dir, report),
+        Language::JavaScript => {
+            tell_of_lines(purpose, report);
+            javascript::build(&manifest, cache, out_dir, report)
+        }
+        Language::Python => {
+            tell_of_lines(purpose, report);
+            python::build(&manifest, cache, out_dir, report)
+        }
+    }
+}
+
+/// What these languages keep of files and lines stands in their own errors, whatever a build is for.
+fn tell_of_lines(purpose: Purpose, report: &dyn Fn(&str)) {
+    if purpose == Purpose::Debugging {
+        report("a build to be debugged is the usual one in this language: an exception brings its own places");
     }
 }
 
