@@ -5,6 +5,7 @@ pub mod composed;
 pub mod conversation;
 pub mod endpoint;
 pub mod guest;
+pub mod guide;
 pub mod invariant;
 pub mod logged;
 pub mod probe;

@@ -221,3 +221,20 @@ fn queue_loop_agent_and_state_are_modules_of_their_own_each_with_its_tests() -> 
     }
     Ok(())
 }
+
+// 003-160
+#[test]
+fn the_licence_is_there_and_every_package_names_it() -> Result<()> {
+    let text = std::fs::read_to_string(root().join("LICENSE"))?;
+    assert!(text.contains("Apache License") && text.contains("Version 2.0"));
+    let output = Command::new("git").args(["ls-files", "*Cargo.toml"]).current_dir(root()).output()?;
+    let manifests = String::from_utf8(output.stdout)?;
+    assert!(manifests.lines().count() > 15, "{manifests}");
+    for manifest in manifests.lines() {
+        let text = std::fs::read_to_string(root().join(manifest))?;
+        let names =
+            ["license = \"Apache-2.0\"", "license.workspace = true"].iter().any(|line| text.contains(line));
+        assert!(names, "{manifest} names no licence");
+    }
+    Ok(())
+}

@@ -3,6 +3,7 @@
 mod check;
 mod explain;
 mod new;
+mod parts;
 mod run;
 mod test;
 

@@ -122,6 +122,7 @@ pub mod observers;
 
 pub mod agent;
 pub mod bundle;
+pub mod event_bus;
 pub mod extension;
 pub mod extension_runtime;
 mod listeners;
@@ -146,6 +147,7 @@ pub use config::{
     AgentContext, AgentLoopConfig, Chosen, ContextTransform, Limits, MessageSource, ToolExecutionMode,
 };
 pub use error::AgentError;
+pub use event_bus::EventBus;
 pub use extension::{CodingExtension, Extension, ExtensionContext, StartError};
 pub use extension_runtime::{ExtensionRuntime, Notice, Opened, StartFailure};
 pub use hooks::{HookChain, HookRegistry};

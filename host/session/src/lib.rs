@@ -7,7 +7,7 @@
 //!
 //! Reading order: [`entry`] and [`header`] (the lines), [`tree`] (what they form), [`disk`] (the few things a store
 //! needs of a file), [`file`](mod@file) (a session on disk), [`memory`] (a session without one), [`find`] (which file to
-//! continue), [`list`](mod@list) (which there are).
+//! continue), [`list`](mod@list) (which there are), [`store`] (whole sessions by id, for services).
 //!
 //! It cannot protect a session against a program that writes to the file without asking for the lock. It notices that
 //! before the next entry and stops writing.
@@ -22,6 +22,7 @@ pub mod find;
 pub mod header;
 pub mod list;
 pub mod memory;
+pub mod store;
 pub mod tree;
 
 #[cfg(test)]
@@ -45,4 +46,5 @@ pub use find::{Search, Skipped, header_of, latest_in, open_by_id, path_by_id};
 pub use header::{Header, VERSION};
 pub use list::{Condition, Listed, list};
 pub use memory::MemorySession;
+pub use store::FileStore;
 pub use tree::{Row, Tree};

@@ -1,7 +1,7 @@
 //! Commands as plain values, and running them within a time limit.
 //!
-//! A command is built by pure functions and compared in tests; only [`CommandSpec::capture`] and
-//! [`CommandSpec::run_visibly`] start anything.
+//! A command is built by pure functions and compared in tests; only [`CommandSpec::capture`],
+//! [`CommandSpec::run_visibly`] and [`CommandSpec::run_on_stderr`] start anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -106,6 +106,13 @@ impl CommandSpec {
     pub(crate) fn run_visibly(&self) -> Result<ExitStatus, BuilderError> {
         let mut command = self.command();
         command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.status().map_err(|source| self.start_error(source))
+    }
+
+    /// Runs with both of its streams shown to the user on stderr, for what says on stdout what matters: test runners do.
+    pub(crate) fn run_on_stderr(&self) -> Result<ExitStatus, BuilderError> {
+        let mut command = self.command();
+        command.stdin(Stdio::null()).stdout(std::io::stderr());
         command.status().map_err(|source| self.start_error(source))
     }
 

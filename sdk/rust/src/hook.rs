@@ -93,8 +93,53 @@ impl Verdict {
     }
 }
 
+/// `proceed`, `rewrite` and `abort` of the three stages around a turn and a model call.
+macro_rules! stage_verdicts {
+    ($($verdict:ident: $input:ty, $rewrite:literal, $abort:literal;)+) => {$(
+        impl $verdict {
+            /// Changes nothing.
+            #[must_use]
+            pub const fn proceed() -> Self {
+                Self::Proceed
+            }
+
+            #[doc = $rewrite]
+            /// Needs the power `rewrite-context`; without it the host leaves everything as it is and says so.
+            #[must_use]
+            pub const fn rewrite(with: $input) -> Self {
+                Self::Rewrite(with)
+            }
+
+            #[doc = $abort]
+            pub fn abort(reason: impl Into<String>) -> Self {
+                Self::Abort(reason.into())
+            }
+        }
+    )+};
+}
+
+stage_verdicts! {
+    BeforeTurn: Message, "Takes this in place of the user's message.",
+        "Does not start the turn; the user reads the reason.";
+    BeforeModel: Vec<Message>, "Sends these messages in this one request; the session keeps what happened. A call without its \
+        result, or the reverse, is refused.",
+        "Makes no model call; the turn ends with this reason.";
+    AfterModel: ModelResponse, "Continues with this response: a call can be dropped or changed, text redacted.",
+        "Discards the response; the turn ends with this reason.";
+}
+
 impl Amendment {
-    /// Changes nothing; the methods below add changes.
+    /// Changes nothing; the methods below add changes. All but [`terminate`](Self::terminate) need the power
+    /// `rewrite-result`.
+    ///
+    /// ```
+    /// use capstan_sdk::{Amendment, types::ToolResult};
+    ///
+    /// let amendment = Amendment::new().failed().terminate();
+    /// let result = amendment.apply(ToolResult::text("no"));
+    /// assert!(result.is_error);
+    /// assert_eq!(result.as_text(), "no");
+    /// ```
     #[must_use]
     pub const fn new() -> Self {
         Self { content: None, details: None, is_error: None, terminate: false }
@@ -112,18 +157,45 @@ impl Amendment {
         self
     }
 
+    /// Replaces the data for programs and screens, which the model never sees.
+    ///
+    /// # Errors
+    ///
+    /// `details` has no JSON form.
+    pub fn with_details(mut self, details: &impl serde::Serialize) -> Result<Self, Error> {
+        self.details = Some(serde_json::to_string(details)?);
+        Ok(self)
+    }
+
     /// Marks the result as a failure.
     #[must_use]
-    pub fn failed(mut self) -> Self {
+    pub const fn failed(mut self) -> Self {
         self.is_error = Some(true);
+        self
+    }
+
+    /// Marks the result as no failure.
+    #[must_use]
+    pub const fn succeeded(mut self) -> Self {
+        self.is_error = Some(false);
         self
     }
 
     /// Ends the turn after this batch if every result of the batch says so.
     #[must_use]
-    pub fn terminate(mut self) -> Self {
+    pub const fn terminate(mut self) -> Self {
         self.terminate = true;
         self
+    }
+
+    /// What becomes of a result, for tests: each field that the amendment has replaces that field as a whole.
+    #[must_use]
+    pub fn apply(&self, result: ToolResult) -> ToolResult {
+        ToolResult {
+            content: self.content.clone().unwrap_or(result.content),
+            details: self.details.clone().or(result.details),
+            is_error: self.is_error.unwrap_or(result.is_error),
+        }
     }
 }
 

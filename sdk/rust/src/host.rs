@@ -8,3 +8,8 @@ pub(crate) use crate::bindings::contract::capstan::extension::{
 pub(crate) use crate::native::{
     cancellation, config, events, key_value, log, model, process, progress, session_memory,
 };
+
+#[cfg(all(feature = "http", target_arch = "wasm32"))]
+pub(crate) use crate::http::wasi as http;
+#[cfg(all(feature = "http", not(target_arch = "wasm32")))]
+pub(crate) use crate::native::http;

@@ -103,11 +103,14 @@ mod extension;
 mod guest;
 mod hook;
 mod host;
+#[cfg(feature = "http")]
+pub mod http;
 mod json;
 pub mod log;
 #[cfg(not(target_arch = "wasm32"))]
 mod native;
 mod role;
+pub mod secret;
 mod service;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;

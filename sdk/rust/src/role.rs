@@ -8,9 +8,80 @@ pub use exports::compressor::{Action, Context as Compaction, Redirect, SummaryOr
 pub use exports::memory::{Entry, Query};
 pub use exports::plan_parser::{Plan, Step};
 
-impl FromIterator<String> for Plan {
-    fn from_iter<I: IntoIterator<Item = String>>(steps: I) -> Self {
-        Self { steps: steps.into_iter().map(|description| Step { description }).collect() }
+impl Plan {
+    /// A plan of these steps, in this order.
+    ///
+    /// ```
+    /// use capstan_sdk::Plan;
+    ///
+    /// let plan = Plan::new(["read", "write"]);
+    /// assert_eq!(plan.steps[1].description, "write");
+    /// ```
+    pub fn new<S: Into<String>>(steps: impl IntoIterator<Item = S>) -> Self {
+        Self { steps: steps.into_iter().map(|step| Step { description: step.into() }).collect() }
+    }
+}
+
+impl<S: Into<String>> FromIterator<S> for Plan {
+    fn from_iter<I: IntoIterator<Item = S>>(steps: I) -> Self {
+        Self::new(steps)
+    }
+}
+
+impl Action {
+    /// There is room enough: nothing changes.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self::None
+    }
+
+    /// Continues with these messages in place of all. A call without its result, or the reverse, is refused. Needs the power
+    /// `compress`.
+    #[must_use]
+    pub const fn replace(messages: Vec<Message>) -> Self {
+        Self::Replace(messages)
+    }
+
+    /// Has the host's model summarize what stands before the message `first_kept` (it counts from 0). The instructions are added
+    /// to the host's own. Needs the power `compress`.
+    pub fn summarize(first_kept: usize, instructions: impl Into<String>) -> Self {
+        // More messages than that are in no session.
+        let first_kept = u32::try_from(first_kept).unwrap_or(u32::MAX);
+        Self::Summarize(SummaryOrder { first_kept, instructions: instructions.into() })
+    }
+
+    /// Goes on with these messages in another session: one with this id, or a new one. Needs the power `compress`.
+    #[must_use]
+    pub const fn new_session(messages: Vec<Message>, session_id: Option<String>) -> Self {
+        Self::NewSession(Redirect { messages, session_id })
+    }
+}
+
+impl Entry {
+    /// An entry with this text, without an id, a score or further data.
+    pub fn new(content: impl Into<String>) -> Self {
+        Self { id: None, content: content.into(), metadata: "{}".to_owned(), score: None }
+    }
+
+    /// The same entry with the id that the store gave it.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// The same entry with how well it fits a query: more is better.
+    #[must_use]
+    pub const fn with_score(mut self, score: f64) -> Self {
+        self.score = Some(score);
+        self
+    }
+}
+
+impl Query {
+    /// A query for at most `top_k` entries, without a threshold or a filter.
+    pub fn new(text: impl Into<String>, top_k: u32) -> Self {
+        Self { text: text.into(), top_k, threshold: None, filter: None }
     }
 }
 

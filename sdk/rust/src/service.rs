@@ -149,6 +149,17 @@ pub mod process {
     }
 
     impl Outcome {
+        /// A program that ended by itself and wrote this; for a fake host of a test.
+        pub fn new(exit_code: i32, stdout: impl Into<Vec<u8>>) -> Self {
+            Self {
+                exit_code: Some(exit_code),
+                stdout: stdout.into(),
+                stderr: Vec::new(),
+                truncated: false,
+                timed_out: false,
+            }
+        }
+
         /// Whether it ended by itself with the exit code 0.
         #[must_use]
         pub fn is_success(&self) -> bool {

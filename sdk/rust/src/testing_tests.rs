@@ -1,4 +1,8 @@
+use serde_json::json;
+
 use super::*;
+use crate::process::Command;
+use crate::types::HostError;
 use crate::{config, events, model, process, progress, session_memory, store};
 
 #[derive(Debug, PartialEq, serde::Deserialize, schemars::JsonSchema)]

@@ -64,6 +64,25 @@ impl Message {
     }
 }
 
+impl Failure {
+    /// A failure of this kind, with one paragraph for people; for tests of what watches failures.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+}
+
+impl ModelResponse {
+    /// A response of one text piece that ends the turn.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            message: Message::assistant(text),
+            stop_reason: StopReason::Stop,
+            usage: None,
+            reasoning_summary: None,
+        }
+    }
+}
+
 impl ToolCall {
     /// The arguments as a type of yours.
     ///

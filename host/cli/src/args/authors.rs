@@ -13,7 +13,7 @@ pub(crate) struct RunOptions {
     pub(crate) part: Part,
 
     /// The arguments. Of a tool: JSON, `@FILE`, or `-` for stdin; none is {}. Of a command: the rest of the line
-    #[arg(long, value_name = "JSON|TEXT", conflicts_with_all = ["hook", "parse", "compress", "observe"])]
+    #[arg(long, value_name = "JSON|TEXT", allow_hyphen_values = true, conflicts_with_all = ["hook", "parse", "compress", "observe"])]
     pub(crate) args: Option<String>,
 
     /// What the hook or the compressor is asked about: JSON, `@FILE`, or `-`. before-tool-call: {"tool": "bash",
@@ -22,11 +22,11 @@ pub(crate) struct RunOptions {
     pub(crate) input: Option<String>,
 
     /// What the model wrote, for the plan parser: text, `@FILE`, or `-`
-    #[arg(long, value_name = "TEXT", requires = "parse")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "parse", conflicts_with_all = ["tool", "hook", "compress", "command", "observe"])]
     pub(crate) raw: Option<String>,
 
     /// What the plan is for
-    #[arg(long, value_name = "TEXT", requires = "parse", default_value = "")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, default_value = "", conflicts_with_all = ["tool", "hook", "compress", "command", "observe"])]
     pub(crate) goal: String,
 
     /// Grant what it asks for: `all`, or a kind (directory, http, key-value, rewrite-arguments, …); can be repeated
@@ -82,13 +82,17 @@ pub(crate) struct Part {
 /// `capstan ext test`
 #[derive(Debug, clap::Args)]
 pub(crate) struct TestOptions {
-    /// A project, which is built first; a folder with `NAME.wasm` and `NAME.cases.toml` side by side; or a `.wasm` file
+    /// A project, whose own tests run first and which is built then; a folder with `NAME.wasm` and `NAME.cases.toml` side by side; or a `.wasm` file
     #[arg(default_value = ".")]
     pub(crate) path: PathBuf,
 
     /// The file of cases; without it `NAME.cases.toml` beside the component or in the project
     #[arg(long, value_name = "FILE")]
     pub(crate) cases: Option<PathBuf>,
+
+    /// Of a project run the cases alone, not its own tests
+    #[arg(long)]
+    pub(crate) cases_only: bool,
 
     /// Write what comes out as the expectation of cases that fail or have none
     #[arg(long)]

@@ -19,7 +19,7 @@ pub(super) async fn run(
     let out = match (install, out) {
         (true, _) => home.extensions(),
         (false, Some(out)) => out,
-        (false, None) => project.join("target").join("capstan"),
+        (false, None) => default_out(project),
     };
     let built = component(home, project, &out).await?;
     // What was built must load; better to hear it now than at the next start.
@@ -45,14 +45,21 @@ pub(super) async fn run(
     Ok(ExitCode::SUCCESS)
 }
 
+/// Where a project's component goes unless somebody says otherwise.
+pub(super) fn default_out(project: &Path) -> PathBuf {
+    let folder = if project.is_file() { project.parent() } else { None };
+    folder.unwrap_or(project).join("target").join("capstan")
+}
+
+/// Shows a step of the builder.
+pub(super) fn say(line: &str) {
+    screen::note(&format!("{DIM}{}{DIM:#}", screen::visible(line)));
+}
+
 /// The component of a project, in a folder that is made if need be.
 pub(super) async fn component(home: &Home, project: &Path, out: &Path) -> Result<BuiltExtension> {
     std::fs::create_dir_all(out).with_context(|| format!("{} cannot be made", out.display()))?;
     let (project, cache, folder) = (project.to_owned(), home.cache.clone(), out.to_owned());
-    let built = tokio::task::spawn_blocking(move || {
-        capstan_builder::build(&project, &cache, &folder, &|line| {
-            screen::note(&format!("{DIM}{}{DIM:#}", screen::visible(line)))
-        })
-    });
+    let built = tokio::task::spawn_blocking(move || capstan_builder::build(&project, &cache, &folder, &say));
     Ok(built.await.context("the build was interrupted")??)
 }

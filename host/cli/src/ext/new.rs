@@ -45,6 +45,7 @@ pub(super) fn run(home: &Home, options: &NewOptions) -> Result<ExitCode> {
     let Template { files, summary, attempt, test } = template;
     let fill = |text: &str| {
         text.replace("{{try}}", attempt)
+            .replace("{{test}}", test)
             .replace("{{name}}", id.as_str())
             .replace("{{summary}}", summary)
             .replace("{{sdk}}", &sdk)
@@ -55,10 +56,7 @@ pub(super) fn run(home: &Home, options: &NewOptions) -> Result<ExitCode> {
         std::fs::create_dir_all(parent).with_context(|| format!("{} cannot be made", parent.display()))?;
         std::fs::write(&path, fill(text)).with_context(|| format!("{} cannot be written", path.display()))?;
     }
-    screen::note(&format!(
-        "{GOOD}made{GOOD:#} {}. Next: cd {0} && {test} && capstan ext test",
-        screen::path(&folder)
-    ));
+    screen::note(&format!("{GOOD}made{GOOD:#} {}. Next: cd {0} && capstan ext test", screen::path(&folder)));
     screen::data(&format!("{}\n", folder.display()))?;
     Ok(ExitCode::SUCCESS)
 }

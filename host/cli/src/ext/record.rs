@@ -41,6 +41,8 @@ pub(super) fn recorded(text: &str, expectations: &[(usize, Value)]) -> Result<St
     }
     close(&mut written, expectation_of(case))?;
     comments.drain(..).for_each(|line| push(&mut written, line));
+    written.truncate(written.trim_end().len());
+    written.push('\n');
     let (before, after) = (stripped(text)?, stripped(&written)?);
     ensure!(before == after, "more than the expectations would change");
     Ok(written)

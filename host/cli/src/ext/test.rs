@@ -10,6 +10,7 @@ use crate::catalog;
 use crate::home::Home;
 use crate::screen::{self, BAD, DIM, GOOD, visible};
 use anyhow::{Context, Result, bail, ensure};
+use capstan_builder::Language;
 use capstan_engine::Sandbox;
 use capstan_policy::Places;
 use capstan_ports::extension::ExtensionId;
@@ -195,9 +196,13 @@ async fn ask(
 
 async fn suites(home: &Home, options: &TestOptions) -> Result<Vec<Suite>> {
     let path = &options.path;
-    if path.join("Cargo.toml").is_file() {
-        let built = build::component(home, path, &path.join("target").join("capstan")).await?;
-        let beside = path.join(built.wasm.file_name().unwrap_or_default());
+    if let Ok((_language, manifest)) = Language::of(path) {
+        let project = manifest.parent().unwrap_or(path);
+        if !options.cases_only {
+            own_tests(home, project).await?;
+        }
+        let built = build::component(home, project, &build::default_out(project)).await?;
+        let beside = project.join(built.wasm.file_name().unwrap_or_default());
         return one(built.wasm, options.cases.clone().unwrap_or_else(|| cases_of(&beside)));
     }
     if path.is_dir() && options.cases.is_none() {
@@ -212,13 +217,27 @@ async fn suites(home: &Home, options: &TestOptions) -> Result<Vec<Suite>> {
         }
         ensure!(
             !suites.is_empty(),
-            "{} holds neither a Cargo.toml nor a NAME.wasm with a NAME.cases.toml",
-            path.display()
+            "{} holds neither a project ({}) nor a NAME.wasm with a NAME.cases.toml",
+            path.display(),
+            Language::ALL.map(Language::manifest).join(", ")
         );
         suites.sort_by(|a, b| a.wasm.cmp(&b.wasm));
         return Ok(suites);
     }
     one(path.clone(), options.cases.clone().unwrap_or_else(|| cases_of(path)))
+}
+
+/// Runs the project's own tests. What they say is on stderr, for stdout has the cases.
+async fn own_tests(home: &Home, project: &Path) -> Result<()> {
+    screen::note(&format!("{DIM}running the project's own tests{DIM:#}"));
+    let (folder, cache) = (project.to_owned(), home.cache.clone());
+    let tested =
+        tokio::task::spawn_blocking(move || capstan_builder::test(&folder, &cache, &build::say)).await;
+    tested
+        .context("the tests were interrupted")?
+        .context("the cases were not run (--cases-only runs them alone)")?;
+    screen::note(&format!("{GOOD}ok{GOOD:#} the project's own tests"));
+    Ok(())
 }
 
 fn one(wasm: PathBuf, cases: PathBuf) -> Result<Vec<Suite>> {

@@ -57,7 +57,7 @@ pub(crate) fn test(project: &Path) -> Result<(), BuilderError> {
         .arg(&project.manifest)
         .in_dir(Some(&project.dir))
         .without(machine.leaks.iter().cloned());
-    let status = command.run_visibly()?;
+    let status = command.run_on_stderr()?;
     if status.success() {
         return Ok(());
     }
