@@ -45,7 +45,8 @@ async fn the_user_says_what_becomes_of_items_below_items_and_of_what_is_done() -
 #[tokio::test]
 async fn an_answer_without_a_plan_is_told_with_its_lines() -> Result<()> {
     let (_server, product) = planning(&["I would rather not.\nSorry."]).await?;
-    let finished = product.run(&["plan", "tidy up", "--yes", "--parser", "markdown-plan"]).await?.with_code(1);
+    let finished =
+        product.run(&["plan", "tidy up", "--yes", "--parser", "markdown-plan"]).await?.with_code(1);
     let said = finished.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("there is no plan in lines 1 to 2"), "{said}");
     Ok(())

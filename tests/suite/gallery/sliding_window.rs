@@ -27,7 +27,8 @@ async fn the_goal_and_the_newest_stay_and_a_note_tells_of_the_rest() -> Result<(
     let before = product.run(&["-p", "mend the tests"]).await?.with_code(0);
     assert!(before.stderr.contains("capstan ext allow sliding-window"), "{}", before.stderr);
     product.run(&["ext", "allow", "sliding-window", "--yes"]).await?.with_code(0);
-    let (second, third) = (format!("second {}", "word ".repeat(1_300)), format!("third {}", "word ".repeat(1_300)));
+    let (second, third) =
+        (format!("second {}", "word ".repeat(1_300)), format!("third {}", "word ".repeat(1_300)));
     product.run(&["-p", &second, "--continue"]).await?.with_code(0);
     assert_eq!(Conversation::of(&server.requests()[2]).said().len(), 2, "there was room");
 

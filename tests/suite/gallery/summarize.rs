@@ -13,8 +13,7 @@ const SMALL: &str = "[compaction]\nreserve_tokens = 2000\n\
 
 #[tokio::test]
 async fn a_summary_is_made_before_the_host_would_and_cut_at_a_turn() -> Result<()> {
-    let server =
-        ScriptedServer::play(["one", "two", "in short: mend", "three"].map(Answer::text)).await?;
+    let server = ScriptedServer::play(["one", "two", "in short: mend", "three"].map(Answer::text)).await?;
     let product = product!()?.with_openai(&server.base_url());
     product.configure(SMALL)?;
     product.install_built("summarize")?;
@@ -26,9 +25,15 @@ async fn a_summary_is_made_before_the_host_would_and_cut_at_a_turn() -> Result<(
     let requests = server.requests();
     let asked = Conversation::of(&requests[2]).said();
     assert!(asked[0].contains("mend word") && asked[0].contains("second word"), "{asked:?}");
-    assert!(asked[0].contains("Keep, in this order") && asked[0].contains("Above all: the colours"), "{asked:?}");
+    assert!(
+        asked[0].contains("Keep, in this order") && asked[0].contains("Above all: the colours"),
+        "{asked:?}"
+    );
     let said = Conversation::of(&requests[3]).said();
-    assert!(said[0].contains("in short: mend") && said[1].starts_with("third word") && said.len() == 2, "{said:?}");
+    assert!(
+        said[0].contains("in short: mend") && said[1].starts_with("third word") && said.len() == 2,
+        "{said:?}"
+    );
     Ok(())
 }
 

@@ -52,7 +52,8 @@ async fn tool(granted: Granted) -> Result<(Site, Arc<Fake>, Arc<dyn Tool>)> {
         Granted::Everything => requests.iter().map(|request| request.capability.clone()).collect(),
     };
     let effective = Effective::of(requests, &held);
-    let settings = ExtensionSettings { services: services(network), ..ExtensionSettings::new(place.places()) };
+    let settings =
+        ExtensionSettings { services: services(network), ..ExtensionSettings::new(place.places()) };
     let extension = place.sandbox.extension(inspected, effective, &settings)?;
     let tool = extension.tools().into_iter().next().context("there is no tool")?;
     Ok((site, fake, tool))
@@ -78,7 +79,10 @@ async fn a_page_is_fetched_through_a_redirect_and_read() -> Result<()> {
          - safe\n\n| a | b |\n|---|---|\n| 1 | 2 |"
     );
     let seen = site.seen();
-    assert_eq!(seen.iter().map(Seen::line).collect::<Vec<_>>(), ["GET /serde HTTP/1.1", "GET /serde/latest/ HTTP/1.1"]);
+    assert_eq!(
+        seen.iter().map(Seen::line).collect::<Vec<_>>(),
+        ["GET /serde HTTP/1.1", "GET /serde/latest/ HTTP/1.1"]
+    );
     assert!(seen[0].header("user-agent").is_some_and(|agent| agent.starts_with("capstan-web-fetch/")));
     Ok(())
 }
@@ -139,7 +143,10 @@ async fn in_the_program_a_host_that_it_cannot_be_granted_is_told_to_the_model() 
     product.run(&["ext", "allow", "web-fetch", "--yes"]).await?.with_code(0);
     product.run(&["-p", "go"]).await?.with_code(0);
     let said = Conversation::of(&server.requests()[1]).last_result()?;
-    assert!(said.contains("web-fetch may not reach https://internal.example: it is none of the hosts"), "{said}");
+    assert!(
+        said.contains("web-fetch may not reach https://internal.example: it is none of the hosts"),
+        "{said}"
+    );
     assert!(said.contains("docs.rs, doc.rust-lang.org"), "{said}");
     Ok(())
 }
