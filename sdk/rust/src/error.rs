@@ -24,7 +24,10 @@ impl Error {
     /// The same error with `what` and a colon before it.
     #[must_use]
     pub fn within(self, what: impl Display) -> Self {
-        Self { message: format!("{what}: {}", self.message) }
+        let mut message = what.to_string();
+        message.push_str(": ");
+        message.push_str(&self.message);
+        Self { message }
     }
 
     /// The text.
@@ -40,19 +43,24 @@ impl Error {
 
 impl<E: StdError> From<E> for Error {
     fn from(error: E) -> Self {
-        let mut message = error.to_string();
-        let mut cause = error.source();
-        while let Some(inner) = cause {
-            let text = inner.to_string();
-            // Many errors already repeat their cause.
-            if !message.contains(&text) {
-                message.push_str(": ");
-                message.push_str(&text);
-            }
-            cause = inner.source();
-        }
-        Self { message }
+        with_causes(error.to_string(), error.source())
     }
+}
+
+/// Apart from the types, so that it is in a component once.
+fn with_causes(mut message: String, mut cause: Option<&(dyn StdError + 'static)>) -> Error {
+    while let Some(inner) = cause {
+        let text = inner.to_string();
+        // Many errors already repeat their cause. By hand: the search of the standard library is made for long texts, and large.
+        let repeats =
+            text.is_empty() || message.as_bytes().windows(text.len()).any(|window| window == text.as_bytes());
+        if !repeats {
+            message.push_str(": ");
+            message.push_str(&text);
+        }
+        cause = inner.source();
+    }
+    Error { message }
 }
 
 impl Display for Error {

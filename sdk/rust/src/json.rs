@@ -1,5 +1,7 @@
 //! JSON in both directions: reading into author types with errors that name the place, and schemas of those types.
 
+mod place;
+
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema};
@@ -10,14 +12,22 @@ use crate::Error;
 
 /// Reads JSON text; an error says at which path of `what` it does not fit.
 pub(crate) fn parse<T: DeserializeOwned>(text: &str, what: &str) -> Result<T, Error> {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        let path = error.path().to_string();
-        let place = if path == "." { what.to_owned() } else { format!("{what} at `{path}`") };
-        Error::from(error.into_inner()).within(place)
-    })?;
-    reader.end().map_err(|error| Error::from(error).within(what))?;
-    Ok(value)
+    serde_json::from_str(text).map_err(|error| {
+        let spaced = place::spaced(text);
+        let again = serde_json::from_str::<T>(&spaced).err();
+        misfit(&error, again.as_ref(), &spaced, what)
+    })
+}
+
+/// Apart from the types, so that it is in a component once.
+fn misfit(error: &serde_json::Error, again: Option<&serde_json::Error>, spaced: &str, what: &str) -> Error {
+    let path = match again {
+        // A line break within a string is a mistake of its own; the text says where.
+        Some(again) if again.line() == 1 => place::path(spaced, again.column()),
+        _ => String::new(),
+    };
+    let place = if path.is_empty() { what.to_owned() } else { [what, " at `", &path, "`"].concat() };
+    Error::new([place.as_str(), ": ", &error.to_string()].concat())
 }
 
 /// A schema and the documentation comment of its type.

@@ -46,6 +46,7 @@ impl<'a> Url<'a> {
     }
 
     /// What stands in the request line.
+    #[cfg(any(test, target_arch = "wasm32"))]
     pub(crate) fn path_with_query(&self) -> String {
         let slash = if self.path.is_empty() { "/" } else { "" };
         [slash, self.path, self.query].concat()
