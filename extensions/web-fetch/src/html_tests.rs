@@ -139,7 +139,7 @@ fn soup() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn no_tag_soup_makes_the_reader_panic(html in soup(), max in 0..500_usize) {
