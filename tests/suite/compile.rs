@@ -226,6 +226,8 @@ async fn the_compiler_process_bounds_itself_and_says_why_it_refuses() -> Result<
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+    // Without files and lines, and then the component.
+    stdin.write_all(&[0]).await?;
     stdin.write_all(b"\0asm\x0d\0\x01\0\x01").await?;
     drop(stdin);
     let mut answer = Vec::new();

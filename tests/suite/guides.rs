@@ -31,6 +31,8 @@ macro_rules! guides {
 
 guides! {
     cases: "cases.md", needs ["cargo"];
+    debugging: "debugging.md", needs ["cargo"];
+    publishing: "publishing.md", needs ["cargo"];
 }
 
 fn folder() -> PathBuf {

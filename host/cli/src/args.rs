@@ -223,6 +223,9 @@ pub(crate) enum ExtCommand {
         /// Put it into your extension folder
         #[arg(long)]
         install: bool,
+        /// Keep files and lines, which `ext run` then shows of a trap; for yourself, not for others
+        #[arg(long, conflicts_with = "install")]
+        debug: bool,
     },
     /// Put extensions into your folder: checked, shown, copied, noted in extensions.lock
     Install {

@@ -140,6 +140,22 @@ impl Found {
 /// The sandbox with the user's cache. Whoever wrote the files in the folders, compiling them cannot take the program down:
 /// it happens in a process that can be ended.
 pub(crate) fn sandbox(home: &Home) -> Result<Sandbox> {
+    sandbox_with(home, false)
+}
+
+/// A sandbox in which traps of this file name files and lines, if it has them. For an author's own calls by hand: a session never reads that
+/// information. What has none shares compiled code with sessions.
+pub(crate) fn sandbox_with_lines_of(home: &Home, wasm: &Path) -> Result<Sandbox> {
+    let bytes = std::fs::read(wasm).with_context(|| format!("{} cannot be read", screen::path(wasm)))?;
+    // The name of a section. That it stands elsewhere in a file costs a compilation.
+    let lines = bytes.windows(LINES_SECTION.len()).any(|at| at == LINES_SECTION);
+    sandbox_with(home, lines)
+}
+
+/// The section of a module that says which line an instruction came from.
+const LINES_SECTION: &[u8] = b".debug_line";
+
+fn sandbox_with(home: &Home, lines: bool) -> Result<Sandbox> {
     let compiling = Compiling::load(home)?;
     let cache = CacheOptions { directory: home.compiled(), key_file: home.data.join("cache.key") };
     let compiler = Compiler::Worker {
@@ -151,6 +167,7 @@ pub(crate) fn sandbox(home: &Home) -> Result<Sandbox> {
         cache_bytes: compiling.cache_bytes,
         compiler,
         compile_limit: compiling.limit,
+        lines,
         ..SandboxOptions::default()
     };
     Ok(Sandbox::new(&options)?)

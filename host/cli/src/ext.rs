@@ -61,7 +61,9 @@ pub(crate) async fn run(command: ExtCommand) -> Result<ExitCode> {
         ExtCommand::Run(options) => run::run(home, options).await,
         ExtCommand::Test(options) => test::run(home, options).await,
         ExtCommand::New(options) => new::run(&home, &options),
-        ExtCommand::Build { project, out, install } => build::run(&home, &project, out, install).await,
+        ExtCommand::Build { project, out, install, debug } => {
+            build::run(&home, &project, out, install, build::purpose(debug)).await
+        }
         ExtCommand::Install { files, yes } => install::run(home, &files, yes).await,
         ExtCommand::Remove { name, purge } => remove::run(home, &name, purge).await,
         ExtCommand::Allow { project: true, .. } => allow_project(&home),

@@ -6,13 +6,11 @@ use crate::error::CallError;
 use crate::import::printable;
 use crate::limits::Limits;
 use crate::state::{State, TooManyHostCalls};
+use crate::trace;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::{Component, Instance, InstancePre, Linker, ResourceTableError};
 use wasmtime::{CallHook, Engine, Store, Trap, UpdateDeadline, WasmBacktrace};
-
-/// Frames of a trap that are shown, the innermost first.
-const SHOWN_FRAMES: usize = 4;
 
 /// Compiled, linked code with its exports looked up.
 pub(crate) struct Code {
@@ -174,9 +172,9 @@ pub(crate) fn failure(reason: wasmtime::Error, store: &mut Store<State>) -> Call
         }
     };
     if let Some(backtrace) = reason.downcast_ref::<WasmBacktrace>() {
-        let frames = shown_frames(backtrace);
-        if !frames.is_empty() {
-            text = format!("{text} (in {})", frames.join(", called by "));
+        let places = trace::places(backtrace);
+        if !places.is_empty() {
+            text = format!("{text} (in {})", places.join(", called by "));
         }
     }
     let stderr = state.captured.stderr.take();
@@ -184,21 +182,6 @@ pub(crate) fn failure(reason: wasmtime::Error, store: &mut Store<State>) -> Call
         text = format!("{text}; it wrote: {}", stderr.trim());
     }
     CallError::Trapped { reason: printable(&text, 4 << 10) }
-}
-
-/// The innermost functions by name, without the machinery between a panic and its trap, which is the same in every one.
-fn shown_frames(backtrace: &WasmBacktrace) -> Vec<String> {
-    let named = backtrace.frames().iter().filter_map(|frame| frame.func_name());
-    let names: Vec<_> = named.map(|name| format!("{:#}", rustc_demangle::demangle(name))).collect();
-    let authors = names.iter().position(|name| !is_machinery(name)).unwrap_or(0);
-    names.into_iter().skip(authors).take(SHOWN_FRAMES).collect()
-}
-
-/// Functions of the standard libraries of Rust and C through which a panic or an exit ends.
-fn is_machinery(name: &str) -> bool {
-    const PREFIXES: [&str; 5] = ["std::", "core::", "alloc::", "__rustc", "<"];
-    const NAMES: [&str; 6] = ["abort", "exit", "_Exit", "exit_exit", "__wasilibc_exit", "rust_panic"];
-    PREFIXES.iter().any(|prefix| name.starts_with(prefix)) || NAMES.contains(&name)
 }
 
 #[cfg(test)]

@@ -74,12 +74,13 @@ impl Compiled {
 pub(crate) struct Workshop {
     compiler: Compiler,
     limit: Duration,
+    lines: bool,
     slots: Semaphore,
 }
 
 impl Workshop {
-    pub(crate) fn new(compiler: Compiler, limit: Duration) -> Self {
-        Self { compiler, limit, slots: Semaphore::new(SLOTS) }
+    pub(crate) fn new(compiler: Compiler, limit: Duration, lines: bool) -> Self {
+        Self { compiler, limit, lines, slots: Semaphore::new(SLOTS) }
     }
 
     /// Compiles one component. The time limit counts from the moment when it is its turn.
@@ -118,7 +119,8 @@ impl Workshop {
     ) -> Result<Compiled, LoadProblem> {
         let mut child = start(program, arguments)
             .map_err(|source| LoadProblem::CompilerMissing { program: program.to_owned(), source })?;
-        let answered = tokio::time::timeout(self.limit, converse(&mut child, self.limit, wasm)).await;
+        let task = Task { limit: self.limit, lines: self.lines, wasm };
+        let answered = tokio::time::timeout(self.limit, converse(&mut child, task)).await;
         let Ok(answered) = answered else {
             let ended = child.kill().await;
             if let Err(reason) = ended {
@@ -162,6 +164,13 @@ fn start(program: &Path, arguments: &[OsString]) -> io::Result<Child> {
         .spawn()
 }
 
+/// What a compiler process is told.
+struct Task<'a> {
+    limit: Duration,
+    lines: bool,
+    wasm: &'a [u8],
+}
+
 struct Answer {
     status: ExitStatus,
     words: Vec<u8>,
@@ -169,12 +178,13 @@ struct Answer {
 }
 
 /// Hands the component over and waits for the end of the process.
-async fn converse(child: &mut Child, limit: Duration, wasm: &[u8]) -> io::Result<Answer> {
+async fn converse(child: &mut Child, task: Task<'_>) -> io::Result<Answer> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let feed = async {
         let mut stdin = stdin.ok_or(io::ErrorKind::BrokenPipe)?;
-        stdin.write_all(&limit.as_secs().max(1).to_le_bytes()).await?;
-        stdin.write_all(wasm).await?;
+        stdin.write_all(&task.limit.as_secs().max(1).to_le_bytes()).await?;
+        stdin.write_all(&[task.lines.into()]).await?;
+        stdin.write_all(task.wasm).await?;
         stdin.shutdown().await
     };
     let (fed, output, words, status) =
@@ -240,10 +250,12 @@ pub fn serve(mut input: impl Read, mut output: impl Write) -> io::Result<()> {
     lower(Resource::As, WORKER_BYTES)?;
     lower(Resource::Core, 0)?;
     lower(Resource::Fsize, 0)?;
+    let mut lines = [0];
+    input.read_exact(&mut lines)?;
     let mut wasm = Vec::new();
     input.take(MAX_FILE_BYTES).read_to_end(&mut wasm)?;
     // No instance lives here, so no pool is needed; how instances get their memory is no part of the code.
-    let (engine, _) = machine::engine(Allocation::OnDemand).map_err(io::Error::other)?;
+    let (engine, _) = machine::engine(Allocation::OnDemand, lines != [0]).map_err(io::Error::other)?;
     let (kind, payload) = match engine.precompile_component(&wasm) {
         Ok(code) => (CODE, code),
         Err(reason) => (PROBLEM, one_line(&reason).into_bytes()),

@@ -38,6 +38,7 @@ mod services;
 mod state;
 mod ticker;
 mod tool;
+mod trace;
 mod usage;
 mod wasi;
 

@@ -2,7 +2,10 @@
 
 use crate::error::EngineError;
 use crate::limits::{ASYNC_STACK, MAX_CONCURRENT_CALLS, MAX_KEPT, MAX_MEMORY, MAX_WASM_STACK};
-use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
+use wasmtime::{
+    Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig,
+    WasmBacktraceDetails,
+};
 
 /// How instances get their memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,9 +17,9 @@ pub enum Allocation {
 }
 
 /// An engine with a pool, or without one where the address space does not allow it.
-pub(crate) fn engine(wanted: Allocation) -> Result<(Engine, Allocation), EngineError> {
+pub(crate) fn engine(wanted: Allocation, lines: bool) -> Result<(Engine, Allocation), EngineError> {
     if wanted == Allocation::Pooled {
-        let mut config = config();
+        let mut config = config(lines);
         config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool()));
         match Engine::new(&config) {
             Ok(engine) => return Ok((engine, Allocation::Pooled)),
@@ -26,13 +29,17 @@ pub(crate) fn engine(wanted: Allocation) -> Result<(Engine, Allocation), EngineE
             ),
         }
     }
-    let engine = Engine::new(&config())
+    let engine = Engine::new(&config(lines))
         .map_err(|source| EngineError { action: "setting up wasmtime", source: source.into() })?;
     Ok((engine, Allocation::OnDemand))
 }
 
-fn config() -> Config {
+/// `lines`: whether traps name files and lines. Said in any case: what wasmtime does by itself depends on a variable of the environment,
+/// which the compiler's process does not have.
+fn config(lines: bool) -> Config {
     let mut config = Config::new();
+    let details = if lines { WasmBacktraceDetails::Enable } else { WasmBacktraceDetails::Disable };
+    config.wasm_backtrace_details(details);
     // Component-model async is left out at build time as well; calls are several times cheaper without it.
     config.epoch_interruption(true);
     config.cranelift_opt_level(OptLevel::Speed);

@@ -29,6 +29,10 @@ pub struct SandboxOptions {
     pub compiler: Compiler,
     /// How long compiling one component may take.
     pub compile_limit: Duration,
+    /// Whether traps name files and lines, where a component brings that information. It is for those who debug an extension of
+    /// their own: it is read when a call has trapped, which no limit holds for, so a stranger's file could keep the host busy
+    /// with it. Compiled code is kept apart from the other kind.
+    pub lines: bool,
 }
 
 impl Default for SandboxOptions {
@@ -39,6 +43,7 @@ impl Default for SandboxOptions {
             cache_bytes: cache::DEFAULT_MAX_BYTES,
             compiler: Compiler::default(),
             compile_limit: compile::DEFAULT_LIMIT,
+            lines: false,
         }
     }
 }
@@ -66,7 +71,7 @@ impl Sandbox {
     /// When wasmtime cannot be set up on this machine. A cache that cannot be used is no error: the host works without it
     /// and says so in the log.
     pub fn new(options: &SandboxOptions) -> Result<Self, EngineError> {
-        let (engine, allocation) = machine::engine(options.allocation)?;
+        let (engine, allocation) = machine::engine(options.allocation, options.lines)?;
         ticker::start(&engine)?;
         let linker = import::linker(&engine)?;
         let cache = options.cache.as_ref().and_then(|cache| {
@@ -79,7 +84,7 @@ impl Sandbox {
                 .ok()
         });
         let permits = Semaphore::new(MAX_CONCURRENT_CALLS);
-        let workshop = Workshop::new(options.compiler.clone(), options.compile_limit);
+        let workshop = Workshop::new(options.compiler.clone(), options.compile_limit, options.lines);
         let kept = Arc::new(Semaphore::new(MAX_KEPT));
         Ok(Self { shared: Arc::new(Shared { engine, allocation, linker, cache, workshop, permits, kept }) })
     }

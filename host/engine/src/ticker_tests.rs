@@ -21,7 +21,7 @@ fn every_engine_ticks_and_takes_its_thread_with_it() {
     let before = tickers();
     let engines: Vec<_> = (0..100)
         .map(|_| {
-            let (engine, _) = machine::engine(Allocation::OnDemand).unwrap();
+            let (engine, _) = machine::engine(Allocation::OnDemand, false).unwrap();
             start(&engine).unwrap();
             engine
         })

@@ -41,6 +41,17 @@ pub struct BuiltExtension {
     pub name: String,
 }
 
+/// What a build is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// To be used: small.
+    #[default]
+    Use,
+    /// To be debugged: what traps in it names files and lines. Larger, and it holds paths of the machine that it was built on, so it
+    /// is not for others.
+    Debugging,
+}
+
 /// Builds the extension in `project` (a folder or the manifest in it) and puts its `.wasm` file into `out_dir`.
 ///
 /// What the language's tools say goes to stderr, `report` hears of longer steps. Intermediate results and tools that had to be
@@ -56,9 +67,23 @@ pub fn build(
     out_dir: &Path,
     report: &dyn Fn(&str),
 ) -> Result<BuiltExtension, BuilderError> {
+    build_for(Purpose::Use, project, cache, out_dir, report)
+}
+
+/// [`build`] for a purpose.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_for(
+    purpose: Purpose,
+    project: &Path,
+    cache: &Path,
+    out_dir: &Path,
+    report: &dyn Fn(&str),
+) -> Result<BuiltExtension, BuilderError> {
     let (language, manifest) = Language::of(project)?;
     match language {
-        Language::Rust => rust::build(&manifest, cache, out_dir, report),
+        Language::Rust => rust::build(&manifest, purpose, cache, out_dir, report),
     }
 }
 

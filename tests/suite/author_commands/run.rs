@@ -70,6 +70,15 @@ async fn a_trap_is_shown_with_the_function_in_which_it_happened() -> Result<()> 
     Ok(())
 }
 
+// wasmtime reads this variable by itself, and the compiler's process does not have it.
+#[tokio::test]
+async fn a_variable_for_wasmtime_changes_nothing() -> Result<()> {
+    let product = product!()?.with("WASMTIME_BACKTRACE_DETAILS", "1");
+    let path = file(&product, &tool("alpha", "work"))?;
+    assert_eq!(run(&product, &path, &["--tool", "work"], 0).await?.stdout, "work\n");
+    Ok(())
+}
+
 #[tokio::test]
 async fn a_call_that_does_not_end_is_stopped_when_the_flag_says() -> Result<()> {
     let product = product!()?;

@@ -94,6 +94,10 @@ pub(crate) struct TestOptions {
     #[arg(long)]
     pub(crate) cases_only: bool,
 
+    /// Build it with files and lines, which are then shown of a trap
+    #[arg(long)]
+    pub(crate) debug: bool,
+
     /// Write what comes out as the expectation of cases that fail or have none
     #[arg(long)]
     pub(crate) update: bool,

@@ -5,7 +5,7 @@ use crate::home::Home;
 use crate::lock;
 use crate::screen::{self, DIM, GOOD};
 use anyhow::{Context, Result};
-use capstan_builder::BuiltExtension;
+use capstan_builder::{BuiltExtension, Purpose};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -15,13 +15,14 @@ pub(super) async fn run(
     project: &Path,
     out: Option<PathBuf>,
     install: bool,
+    purpose: Purpose,
 ) -> Result<ExitCode> {
     let out = match (install, out) {
         (true, _) => home.extensions(),
         (false, Some(out)) => out,
         (false, None) => default_out(project),
     };
-    let built = component(home, project, &out).await?;
+    let built = component(home, project, purpose, &out).await?;
     // What was built must load; better to hear it now than at the next start.
     let inspected = catalog::sandbox(home)?.inspect(&built.wasm).await?;
     screen::note(&format!(
@@ -51,15 +52,27 @@ pub(super) fn default_out(project: &Path) -> PathBuf {
     folder.unwrap_or(project).join("target").join("capstan")
 }
 
+/// What a build with or without `--debug` is for.
+pub(super) fn purpose(debug: bool) -> Purpose {
+    if debug { Purpose::Debugging } else { Purpose::Use }
+}
+
 /// Shows a step of the builder.
 pub(super) fn say(line: &str) {
     screen::note(&format!("{DIM}{}{DIM:#}", screen::visible(line)));
 }
 
 /// The component of a project, in a folder that is made if need be.
-pub(super) async fn component(home: &Home, project: &Path, out: &Path) -> Result<BuiltExtension> {
+pub(super) async fn component(
+    home: &Home,
+    project: &Path,
+    purpose: Purpose,
+    out: &Path,
+) -> Result<BuiltExtension> {
     std::fs::create_dir_all(out).with_context(|| format!("{} cannot be made", out.display()))?;
     let (project, cache, folder) = (project.to_owned(), home.cache.clone(), out.to_owned());
-    let built = tokio::task::spawn_blocking(move || capstan_builder::build(&project, &cache, &folder, &say));
+    let built = tokio::task::spawn_blocking(move || {
+        capstan_builder::build_for(purpose, &project, &cache, &folder, &say)
+    });
     Ok(built.await.context("the build was interrupted")??)
 }

@@ -3,6 +3,7 @@
 use capstan_ports::ToolOutcome;
 use capstan_ports::message::{Content, text_of};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// What came out.
 #[derive(Debug)]
@@ -69,6 +70,18 @@ impl Outcome {
         matches!(self, Self::Result(outcome) if outcome.is_error)
     }
 
+    /// With the paths in a failure relative to this folder, if they are below it: they are those of the machine on which the component was
+    /// built, and say nothing more for being long.
+    #[must_use]
+    pub(super) fn below(self, folder: &Path) -> Self {
+        match (self, folder.to_str()) {
+            (Self::Failure(text), Some(folder)) if folder.len() > 1 => {
+                Self::Failure(text.replace(&format!("{folder}/"), ""))
+            }
+            (outcome, _) => outcome,
+        }
+    }
+
     /// As an expectation that holds for it and for nothing that differs.
     pub(super) fn as_expectation(&self) -> Value {
         match self {
@@ -87,7 +100,8 @@ impl Outcome {
             Self::Action(action) => json!({"answer": action}),
             Self::Shown(text) => json!({"text": text}),
             Self::Watched => json!({}),
-            Self::Failure(text) => json!({"failure": text}),
+            // Where it trapped changes with every edit.
+            Self::Failure(text) => json!({"failure": text.split(" (in ").next().unwrap_or(text)}),
         }
     }
 }

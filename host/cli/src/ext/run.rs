@@ -11,6 +11,7 @@ use crate::config::{self, Config};
 use crate::home::Home;
 use crate::screen::{self, BAD, DIM, visible};
 use anyhow::{Context, Result, ensure};
+use capstan_builder::Language;
 use capstan_engine::Inspected;
 use capstan_policy::Places;
 use capstan_ports::ToolOutcome;
@@ -58,8 +59,10 @@ pub(super) async fn run(home: Home, options: RunOptions) -> Result<ExitCode> {
     let cancel = CancellationToken::new();
     let _alarm = options.timeout.map(|seconds| alarm(seconds, &cancel)).transpose()?;
     let began = Instant::now();
+    let root = project_of(&extension.inspected().path);
     let outcome = call.make(&extension, Arc::new(Shown), &cancel).await?;
     let took = began.elapsed();
+    let outcome = outcome.below(&root);
     if options.json {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let value = match outcome.answer()? {
@@ -69,10 +72,11 @@ pub(super) async fn run(home: Home, options: RunOptions) -> Result<ExitCode> {
         screen::json(&serde_json::to_string_pretty(&value)?)?;
     } else if let Outcome::Failure(text) = &outcome {
         let stopped = match (cancel.is_cancelled(), options.timeout) {
-            (true, Some(seconds)) => format!(" It was stopped after {seconds} s, as --timeout says."),
+            (true, Some(seconds)) => format!(". It was stopped after {seconds} s, as --timeout says."),
             _ => String::new(),
         };
-        screen::note(&format!("{BAD}failed{BAD:#} {}{stopped}", visible(text)));
+        let text = visible(text).replace(", called by ", ",\n    called by ");
+        screen::note(&format!("{BAD}failed{BAD:#} {text}{stopped}"));
     } else {
         let text = outcome.readable();
         if !text.is_empty() {
@@ -131,7 +135,7 @@ async fn find(
 ) -> Result<(capstan_engine::Sandbox, Inspected, Value)> {
     let path = Path::new(extension);
     if path.extension().is_some_and(|ending| ending == "wasm") {
-        let sandbox = catalog::sandbox(home)?;
+        let sandbox = catalog::sandbox_with_lines_of(home, path)?;
         let file = sandbox.inspect(path).await?;
         return Ok((sandbox, file, json!({})));
     }
@@ -140,6 +144,14 @@ async fn find(
     let file = place.sandbox.inspect(&path).await?;
     let table = user.extension(file.surface.descriptor.id.as_str())?;
     Ok((place.sandbox, file, table))
+}
+
+/// The folder of the project that a component was built in, else where the author is.
+fn project_of(wasm: &Path) -> PathBuf {
+    let wasm = wasm.canonicalize().unwrap_or_else(|_gone| wasm.to_owned());
+    let mut above = wasm.ancestors().skip(1);
+    let project = above.find(|folder| Language::of(folder).is_ok()).map(Path::to_owned);
+    project.or_else(|| std::env::current_dir().ok()).unwrap_or_default()
 }
 
 /// `PATH` or `PATH:rw`.

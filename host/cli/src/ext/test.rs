@@ -28,12 +28,13 @@ use tracing::instrument::WithSubscriber;
 struct Suite {
     wasm: PathBuf,
     cases: PathBuf,
+    /// Where its sources are, as far as that is known.
+    project: PathBuf,
 }
 
 /// Runs all cases: 0 if each came out as expected.
 pub(super) async fn run(home: Home, options: TestOptions) -> Result<ExitCode> {
     let suites = suites(&home, &options).await?;
-    let sandbox = catalog::sandbox(&home)?;
     let mut reports = Vec::new();
     let (mut passed, mut failed, mut recorded) = (0, 0, 0);
     for suite in &suites {
@@ -41,12 +42,13 @@ pub(super) async fn run(home: Home, options: TestOptions) -> Result<ExitCode> {
             .with_context(|| format!("{} cannot be read", suite.cases.display()))?;
         let unusable = || format!("{} is no file of cases", suite.cases.display());
         let cases = Cases::parse(&text).with_context(unusable)?;
+        let sandbox = catalog::sandbox_with_lines_of(&home, &suite.wasm)?;
         // Compiled once, so that the first case shows its own time.
         sandbox.inspect(&suite.wasm).await?;
         let mut outcomes = Vec::new();
         for (at, case) in cases.cases.iter().enumerate() {
             let began = Instant::now();
-            let Verdict { misses, expectation, logged } = judge(&sandbox, &suite.wasm, case).await?;
+            let Verdict { misses, expectation, logged } = judge(&sandbox, suite, case).await?;
             let took = began.elapsed();
             let to_record = expectation.filter(|_| options.update && !misses.is_empty());
             let is_recorded = to_record.is_some();
@@ -78,7 +80,10 @@ pub(super) async fn run(home: Home, options: TestOptions) -> Result<ExitCode> {
                 took.as_secs_f64() * 1000.0
             ))?;
             for miss in misses.iter().filter(|_| !is_recorded) {
-                screen::show(&format!("    {}\n", visible(miss).replace('\n', "\n    ")))?;
+                screen::show(&format!(
+                    "    {}\n",
+                    visible(miss).replace(", called by ", ",\n    called by ").replace('\n', "\n    ")
+                ))?;
             }
             for line in logged.iter().filter(|_| !misses.is_empty() && !is_recorded) {
                 screen::show(&format!("    {DIM}it logged: {}{DIM:#}\n", visible(line)))?;
@@ -114,7 +119,7 @@ struct Verdict {
     logged: Vec<String>,
 }
 
-async fn judge(sandbox: &Sandbox, wasm: &Path, case: &Case) -> Result<Verdict> {
+async fn judge(sandbox: &Sandbox, suite: &Suite, case: &Case) -> Result<Verdict> {
     let place = tempfile::tempdir().context("there is no temporary folder for the workspace")?;
     let root = place.path().canonicalize()?;
     let places =
@@ -124,11 +129,11 @@ async fn judge(sandbox: &Sandbox, wasm: &Path, case: &Case) -> Result<Verdict> {
     let storage = Arc::new(KeyValueFiles::new(root.join("storage")));
     let (ear, mut traces) =
         (Ear::default(), Traces { workspace: places.workspace.clone(), ..Traces::default() });
-    let asked = ask(sandbox, wasm, case, places, &storage, &ear).with_subscriber(ear.log());
+    let asked = ask(sandbox, &suite.wasm, case, places, &storage, &ear).with_subscriber(ear.log());
     let outcome = match asked.await {
         Ok((owner, outcome)) => {
             traces.stored = traces::stored(storage.as_ref(), &owner).await?;
-            outcome
+            outcome.below(&suite.project)
         }
         // The case itself is wrong, or cannot be set up; there is nothing to record.
         Err(error) => {
@@ -201,9 +206,11 @@ async fn suites(home: &Home, options: &TestOptions) -> Result<Vec<Suite>> {
         if !options.cases_only {
             own_tests(home, project).await?;
         }
-        let built = build::component(home, project, &build::default_out(project)).await?;
+        let built =
+            build::component(home, project, build::purpose(options.debug), &build::default_out(project))
+                .await?;
         let beside = project.join(built.wasm.file_name().unwrap_or_default());
-        return one(built.wasm, options.cases.clone().unwrap_or_else(|| cases_of(&beside)));
+        return one(project, built.wasm, options.cases.clone().unwrap_or_else(|| cases_of(&beside)));
     }
     if path.is_dir() && options.cases.is_none() {
         let mut suites = Vec::new();
@@ -212,7 +219,7 @@ async fn suites(home: &Home, options: &TestOptions) -> Result<Vec<Suite>> {
         for entry in entries {
             let wasm = entry?.path();
             if wasm.extension().is_some_and(|ending| ending == "wasm") && cases_of(&wasm).is_file() {
-                suites.push(Suite { cases: cases_of(&wasm), wasm });
+                suites.push(Suite { cases: cases_of(&wasm), wasm, project: path.clone() });
             }
         }
         ensure!(
@@ -224,7 +231,8 @@ async fn suites(home: &Home, options: &TestOptions) -> Result<Vec<Suite>> {
         suites.sort_by(|a, b| a.wasm.cmp(&b.wasm));
         return Ok(suites);
     }
-    one(path.clone(), options.cases.clone().unwrap_or_else(|| cases_of(path)))
+    let folder = path.parent().unwrap_or(path);
+    one(folder, path.clone(), options.cases.clone().unwrap_or_else(|| cases_of(path)))
 }
 
 /// Runs the project's own tests. What they say is on stderr, for stdout has the cases.
@@ -240,13 +248,14 @@ async fn own_tests(home: &Home, project: &Path) -> Result<()> {
     Ok(())
 }
 
-fn one(wasm: PathBuf, cases: PathBuf) -> Result<Vec<Suite>> {
+fn one(project: &Path, wasm: PathBuf, cases: PathBuf) -> Result<Vec<Suite>> {
     ensure!(
         cases.is_file(),
         "there are no cases: {} is not there. Write one, or name the file with --cases",
         cases.display()
     );
-    Ok(vec![Suite { wasm, cases }])
+    let project = project.canonicalize().unwrap_or_else(|_gone| project.to_owned());
+    Ok(vec![Suite { wasm, cases, project }])
 }
 
 fn cases_of(wasm: &Path) -> PathBuf {

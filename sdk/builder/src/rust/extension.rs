@@ -14,7 +14,7 @@ use crate::process::CommandSpec;
 use crate::rust::machine::Machine;
 use crate::rust::project::{Project, states_release_profile};
 use crate::rust::toolchain::{Toolchain, resolve};
-use crate::{BuiltExtension, guest_target_folder};
+use crate::{BuiltExtension, Purpose, guest_target_folder};
 
 /// Asking cargo which workspace a project belongs to; it reads a few files and goes nowhere.
 const LOCATE_LIMIT: Duration = Duration::from_secs(30);
@@ -23,6 +23,9 @@ const LOCATE_LIMIT: Duration = Duration::from_secs(30);
 /// cost. Only debug information is stripped: function names stay, so that a trap names the function it happened in.
 const GUEST_PROFILE: [(&str, &str); 5] =
     [("OPT_LEVEL", "s"), ("LTO", "true"), ("CODEGEN_UNITS", "1"), ("PANIC", "abort"), ("STRIP", "debuginfo")];
+
+/// How guests are compiled to be debugged. As optimised as they are used, so that a trap that shows there shows here.
+const DEBUGGING_PROFILE: [(&str, &str); 2] = [("DEBUG", "line-tables-only"), ("STRIP", "none")];
 
 /// Builds the extension of a `Cargo.toml` and puts `<package-name>.wasm` into `out_dir`.
 ///
@@ -36,12 +39,13 @@ const GUEST_PROFILE: [(&str, &str); 5] =
 /// the project's own settings replaced the linker.
 pub(crate) fn build(
     project: &Path,
+    purpose: Purpose,
     cache: &Path,
     out_dir: &Path,
     report: &dyn Fn(&str),
 ) -> Result<BuiltExtension, BuilderError> {
     let project = Project::read(project)?;
-    build_on(&Machine::detect(Some(&project.dir)), &project, cache, out_dir, report)
+    build_on(&Machine::detect(Some(&project.dir)), &project, purpose, cache, out_dir, report)
 }
 
 /// Runs `cargo test` for the extension of a `Cargo.toml`, natively; cargo's messages go to stderr.
@@ -68,6 +72,7 @@ pub(crate) fn test(project: &Path) -> Result<(), BuilderError> {
 pub(crate) fn build_on(
     machine: &Machine,
     project: &Project,
+    purpose: Purpose,
     cache: &Path,
     out_dir: &Path,
     report: &dyn Fn(&str),
@@ -87,6 +92,7 @@ pub(crate) fn build_on(
     let settings = Settings {
         target_dir: &target_dir,
         profile: if own_profile { Profile::Project } else { Profile::Guest },
+        purpose,
         lock: if workspace.with_file_name("Cargo.lock").is_file() && env::var_os("CI").is_some() {
             LockFile::Binding
         } else {
@@ -96,7 +102,7 @@ pub(crate) fn build_on(
     };
     let command = cargo_command(machine, &toolchain, project, &settings);
     let release = target_dir.join(project.target.as_str()).join("release");
-    claim_output(&target_dir, &release, project, settings.profile)?;
+    claim_output(&target_dir, &release, project, &settings)?;
     report(&format!("building {} for {}", project.name, project.target));
     let status = command.run_visibly()?;
     if !status.success() {
@@ -144,6 +150,7 @@ pub(crate) enum LockFile {
 pub(crate) struct Settings<'a> {
     pub(crate) target_dir: &'a Path,
     pub(crate) profile: Profile,
+    pub(crate) purpose: Purpose,
     pub(crate) lock: LockFile,
     /// The inherited `PATH`.
     pub(crate) path: OsString,
@@ -180,6 +187,12 @@ pub(crate) fn cargo_command(
             command = command.env(format!("CARGO_PROFILE_RELEASE_{name}"), value);
         }
     }
+    if settings.purpose == Purpose::Debugging {
+        // Over the project's own profile too, which most often strips.
+        for (name, value) in DEBUGGING_PROFILE {
+            command = command.env(format!("CARGO_PROFILE_RELEASE_{name}"), value);
+        }
+    }
     command
 }
 
@@ -212,12 +225,13 @@ fn claim_output(
     target_dir: &Path,
     release: &Path,
     project: &Project,
-    profile: Profile,
+    settings: &Settings<'_>,
 ) -> Result<(), BuilderError> {
+    let Settings { profile, purpose, .. } = settings;
     let owners = target_dir.join("owners");
     fs::create_dir_all(&owners).map_err(BuilderError::io("create", &owners))?;
     let record = owners.join(format!("{}-{}", project.target, project.lib));
-    let claim = format!("{}\n{profile:?}\n{}", project.manifest.display(), project.text);
+    let claim = format!("{}\n{profile:?} {purpose:?}\n{}", project.manifest.display(), project.text);
     if fs::read_to_string(&record).is_ok_and(|owner| owner == claim) {
         return Ok(());
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::{LockFile, Profile, Settings, build_on, cargo_command};
+use crate::Purpose;
 use crate::component::classify;
 use crate::error::{ArtifactKind, BuilderError};
 use crate::process::CommandSpec;
@@ -35,8 +36,33 @@ fn toolchain(target: GuestTarget) -> Toolchain {
 fn command(toolchain: &Toolchain, profile: Profile, lock: LockFile) -> CommandSpec {
     let mut machine = FakeMachine::new().machine;
     machine.leaks = [OsString::from("RUSTFLAGS")].into();
-    let settings = Settings { target_dir: Path::new("/t"), profile, lock, path: "/usr/bin:/bin".into() };
+    let settings = Settings {
+        target_dir: Path::new("/t"),
+        profile,
+        purpose: Purpose::Use,
+        lock,
+        path: "/usr/bin:/bin".into(),
+    };
     cargo_command(&machine, toolchain, &project(toolchain.target), &settings)
+}
+
+/// What a build to be debugged says of the profile, over the project's own or none.
+#[test]
+fn a_build_to_be_debugged_keeps_lines_whatever_the_projects_profile_strips() {
+    for profile in [Profile::Guest, Profile::Project] {
+        let settings = Settings {
+            target_dir: Path::new("/t"),
+            profile,
+            purpose: Purpose::Debugging,
+            lock: LockFile::Updatable,
+            path: "/bin".into(),
+        };
+        let target = GuestTarget::Unknown;
+        let command =
+            cargo_command(&FakeMachine::new().machine, &toolchain(target), &project(target), &settings);
+        assert_eq!(value(&command, "CARGO_PROFILE_RELEASE_DEBUG"), Some("line-tables-only"));
+        assert_eq!(value(&command, "CARGO_PROFILE_RELEASE_STRIP"), Some("none"));
+    }
 }
 
 fn value<'a>(command: &'a CommandSpec, name: &str) -> Option<&'a str> {
@@ -122,7 +148,14 @@ fn fake_build(bytes: &str, status: u8) -> (Result<super::BuiltExtension, Builder
     fs::create_dir_all(&dir).unwrap();
     fs::write(dir.join("Cargo.toml"), MANIFEST).unwrap();
     let project = Project::read(&dir).unwrap();
-    let built = build_on(&fake.machine, &project, &fake.cache(), &fake.folder.path().join("out"), &|_| {});
+    let built = build_on(
+        &fake.machine,
+        &project,
+        Purpose::Use,
+        &fake.cache(),
+        &fake.folder.path().join("out"),
+        &|_| {},
+    );
     (built, fake)
 }
 
@@ -194,7 +227,8 @@ fn a_real_project_becomes_a_component() {
     }
     let folder = tempfile::tempdir().unwrap();
     let project = real_project(&folder.path().join("a"), 7);
-    let built = build_on(&machine, &project, &cache, &folder.path().join("out"), &|_| {}).unwrap();
+    let built =
+        build_on(&machine, &project, Purpose::Use, &cache, &folder.path().join("out"), &|_| {}).unwrap();
     let bytes = fs::read(&built.wasm).unwrap();
     assert_eq!(classify(&bytes), ArtifactKind::Component);
     assert_eq!(built.bytes, bytes.len() as u64);
@@ -213,7 +247,7 @@ fn two_projects_of_one_name_never_get_each_other_s_component() {
     let out = folder.path().join("out");
     let projects = [7, 9].map(|answer| real_project(&folder.path().join(answer.to_string()), answer));
     let build = |project: &Project| {
-        fs::read(build_on(&machine, project, &cache, &out, &|_| {}).unwrap().wasm).unwrap()
+        fs::read(build_on(&machine, project, Purpose::Use, &cache, &out, &|_| {}).unwrap().wasm).unwrap()
     };
     let first = [build(&projects[0]), build(&projects[1])];
     assert_ne!(first[0], first[1]);
