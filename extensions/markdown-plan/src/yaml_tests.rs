@@ -29,7 +29,7 @@ fn a_mistake_is_found_with_its_line() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
     fn no_text_makes_the_reader_panic(text in "[-:?,{}\\[\\]\"'#&*!|>%@ \\n\\t~a1]{0,60}") {

@@ -1,5 +1,8 @@
 //! From an address to the text that is found there.
 
+use std::time::Duration;
+
+use capstan_sdk::http::{self, Response};
 use capstan_sdk::prelude::*;
 
 use crate::{address, charset, hosts, html};
@@ -7,8 +10,11 @@ use crate::{address, charset, hosts, html};
 /// Redirects that are followed.
 const MAX_REDIRECTS: usize = 5;
 
-/// Of a page that is larger, the rest is not read.
-const MAX_PAGE_BYTES: usize = 4 << 20;
+/// A page that is larger is none that anybody reads.
+const MAX_PAGE_BYTES: usize = 8 << 20;
+
+/// For the connection and each piece of an answer. A call has half a minute for all of them.
+const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Of what a server says with an error, so much is told.
 const MAX_ERROR_BYTES: usize = 600;
@@ -17,32 +23,6 @@ const HEADERS: [(&str, &str); 2] = [
     ("accept", "text/html, application/xhtml+xml, text/markdown, text/plain, application/json, text/*;q=0.8"),
     ("user-agent", concat!("capstan-web-fetch/", env!("CARGO_PKG_VERSION"))),
 ];
-
-/// What a server answers.
-#[derive(Debug, Clone)]
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    /// Names in lower case.
-    pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: Vec<u8>,
-    /// Whether the server had more to say.
-    pub(crate) is_cut: bool,
-}
-
-/// Why there is no answer.
-#[derive(Debug, Clone)]
-pub(crate) enum Failure {
-    /// Nobody granted this host.
-    Denied,
-    /// Words for "the server …".
-    Other(String),
-}
-
-/// The network.
-pub(crate) trait Web {
-    /// One request, whose redirects come back as answers.
-    fn get(&self, address: &str, headers: &[(&str, &str)], max_bytes: usize) -> Result<Answer, Failure>;
-}
 
 /// What was found.
 #[derive(Debug)]
@@ -61,12 +41,12 @@ pub(crate) struct Found {
 }
 
 /// Fetches a page; the text has at most `max_bytes` bytes.
-pub(crate) fn fetch(web: &dyn Web, url: &str, max_bytes: usize) -> Result<Found> {
+pub(crate) fn fetch(url: &str, max_bytes: usize) -> Result<Found> {
     let mut address = checked(url)?;
     let mut redirects = 0;
     loop {
-        let answer = web.get(&address, &HEADERS, MAX_PAGE_BYTES).map_err(|failure| told(failure, &address, url, redirects))?;
-        let location = header(&answer, "location");
+        let answer = get(&address).map_err(|error| told(&error, &address, url, redirects))?;
+        let location = answer.header("location").unwrap_or_default();
         if matches!(answer.status, 301 | 302 | 303 | 307 | 308) && !location.is_empty() {
             redirects += 1;
             let next = checked(&address::join(&address, location))
@@ -81,6 +61,12 @@ pub(crate) fn fetch(web: &dyn Web, url: &str, max_bytes: usize) -> Result<Found>
         }
         return found(answer, address, redirects, max_bytes);
     }
+}
+
+/// One request, whose redirects come back as answers: each hop is looked at here.
+fn get(address: &str) -> Result<Response, http::Error> {
+    let request = http::Request::get(address).max_bytes(MAX_PAGE_BYTES).timeout(TIMEOUT);
+    HEADERS.into_iter().fold(request, |request, (name, value)| request.header(name, value)).send()
 }
 
 /// An address that can be requested: `https`, a host, no user, nothing that is not ASCII.
@@ -116,37 +102,47 @@ fn checked(url: &str) -> Result<String> {
 }
 
 /// What a failure means for who asked.
-fn told(failure: Failure, address: &str, url: &str, redirects: usize) -> Error {
+fn told(error: &http::Error, address: &str, url: &str, redirects: usize) -> Error {
     let origin = address::origin(address).unwrap_or_else(|| address.to_owned());
     let after = if redirects > 0 { format!("{url} redirects to {address}, but ") } else { String::new() };
-    match failure {
-        Failure::Other(why) => Error::new(format!("{after}{origin} cannot be fetched: {why}")),
-        Failure::Denied if hosts::is_requested(&origin) => Error::new(format!(
+    match error {
+        http::Error::Denied { .. } if hosts::is_requested(&origin) => Error::new(format!(
             "{after}web-fetch may not reach {origin}: it was not granted. The user can allow it with `capstan ext allow web-fetch`"
         )),
-        Failure::Denied => Error::new(format!(
+        http::Error::Denied { .. } => Error::new(format!(
             "{after}web-fetch may not reach {origin}: it is none of the hosts that it can be granted, which are {}. Fetch a page \
              of one of these, or tell the user, who can add a host to hosts.rs of the extension and build it again",
             hosts::names()
         )),
+        http::Error::TooLarge { limit, .. } => Error::new(format!(
+            "{after}{address} has more than {} MiB, which is more than a page to read",
+            limit >> 20
+        )),
+        other => Error::new(format!("{after}{address} cannot be fetched: {other}")),
     }
 }
 
-fn found(answer: Answer, address: String, redirects: usize, max_bytes: usize) -> Result<Found> {
-    let content_type = header(&answer, "content-type").to_ascii_lowercase();
-    let encoding = header(&answer, "content-encoding");
+fn found(answer: Response, address: String, redirects: usize, max_bytes: usize) -> Result<Found> {
+    let content_type = answer.header("content-type").unwrap_or_default().trim().to_ascii_lowercase();
+    let encoding = answer.header("content-encoding").unwrap_or_default();
     if !encoding.is_empty() && encoding != "identity" {
-        return Err(Error::new(format!("{address} answers in the encoding `{}`, which is not read", visible(encoding))));
+        return Err(Error::new(format!(
+            "{address} answers in the encoding `{}`, which is not read",
+            visible(encoding)
+        )));
     }
     let mut remarks = Vec::new();
     let page_bytes = answer.body.len();
     let Some(form) = form(&content_type, &answer.body) else {
         let (status, kind) = (answer.status, visible(&content_type));
-        return Err(Error::new(format!("{address} is no text: it answers {status} with {page_bytes} bytes of `{kind}`")));
+        return Err(Error::new(format!(
+            "{address} is no text: it answers {status} with {page_bytes} bytes of `{kind}`"
+        )));
     };
     let (text, unknown) = charset::decode(&answer.body, &content_type);
     if let Some(name) = unknown {
-        remarks.push(format!("the page is written in `{name}`, which is not known here; it was read as UTF-8"));
+        remarks
+            .push(format!("the page is written in `{name}`, which is not known here; it was read as UTF-8"));
     }
     let page = match form {
         Form::Html => html::read(&text, &address, max_bytes),
@@ -158,9 +154,6 @@ fn found(answer: Answer, address: String, redirects: usize, max_bytes: usize) ->
             said.insert_str(0, ": ");
         }
         return Err(Error::new(format!("{address} answers with status {}{said}", answer.status)));
-    }
-    if answer.is_cut {
-        remarks.push(format!("the page is larger than {} MiB; its end was not read", MAX_PAGE_BYTES >> 20));
     }
     let html::Page { title, text, is_cut } = page;
     Ok(Found { address, content_type, page_bytes, redirects, title, text, has_more: is_cut, remarks })
@@ -175,7 +168,9 @@ enum Form {
 /// How a body is read; `None` if it is no text.
 fn form(content_type: &str, body: &[u8]) -> Option<Form> {
     let kind = content_type.split(';').next().unwrap_or_default().trim();
-    let is_text = !body.iter().take(4_096).any(|byte| *byte == 0) || body.starts_with(&[0xff, 0xfe]) || body.starts_with(&[0xfe, 0xff]);
+    let is_text = !body.iter().take(4_096).any(|byte| *byte == 0)
+        || body.starts_with(&[0xff, 0xfe])
+        || body.starts_with(&[0xfe, 0xff]);
     match kind {
         "text/html" | "application/xhtml+xml" => Some(Form::Html),
         "" | "application/octet-stream" if is_text => {
@@ -183,8 +178,14 @@ fn form(content_type: &str, body: &[u8]) -> Option<Form> {
             Some(if start == Some(&b'<') { Form::Html } else { Form::Plain })
         }
         kind if kind.starts_with("text/") => Some(Form::Plain),
-        "application/json" | "application/xml" | "application/javascript" | "application/yaml" | "application/toml"
-        | "application/x-yaml" | "application/ecmascript" | "application/x-sh" => Some(Form::Plain),
+        "application/json"
+        | "application/xml"
+        | "application/javascript"
+        | "application/yaml"
+        | "application/toml"
+        | "application/x-yaml"
+        | "application/ecmascript"
+        | "application/x-sh" => Some(Form::Plain),
         kind if kind.ends_with("+json") || kind.ends_with("+xml") => Some(Form::Plain),
         _ => None,
     }
@@ -197,10 +198,6 @@ fn plain(text: &str, max_bytes: usize) -> html::Page {
     }
     let shown: String = text[..end].chars().filter(|c| *c == '\n' || !html::is_hidden(*c)).collect();
     html::Page { title: String::new(), text: shown.trim_end().to_owned(), is_cut: end < text.len() }
-}
-
-fn header<'a>(answer: &'a Answer, name: &str) -> &'a str {
-    answer.headers.iter().find(|(other, _)| other == name).map_or("", |(_, value)| value.trim())
 }
 
 /// A server's words within an error text: short, and on one line.

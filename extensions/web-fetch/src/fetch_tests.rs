@@ -1,36 +1,29 @@
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-
+use capstan_sdk::testing::{Host, Recorded};
 use proptest::prelude::*;
 
 use super::*;
 
-/// A web of the test's own: answers by address, and the addresses that were asked for.
-#[derive(Default)]
-pub(crate) struct Fake {
-    pub(crate) answers: BTreeMap<String, Answer>,
-    pub(crate) asked: RefCell<Vec<String>>,
+/// An answer of the fake web.
+pub(crate) fn says(status: u16, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Response {
+    headers.iter().fold(Response::new(status, body), |answer, (name, value)| answer.with_header(name, *value))
 }
 
-impl Web for Fake {
-    fn get(&self, address: &str, _headers: &[(&str, &str)], _max_bytes: usize) -> Result<Answer, Failure> {
-        self.asked.borrow_mut().push(address.to_owned());
-        self.answers.get(address).cloned().ok_or(Failure::Denied)
-    }
+/// A host that grants these addresses and answers for them.
+pub(crate) fn with(answers: &[(&str, Response)]) -> Host {
+    let answers: Vec<(String, Response)> =
+        answers.iter().map(|(address, answer)| ((*address).to_owned(), answer.clone())).collect();
+    Host::new().http(move |request| {
+        let found = answers.iter().find(|(address, _)| *address == request.url);
+        found.map(|(_, answer)| answer.clone()).ok_or_else(|| http::Error::denied(request))
+    })
 }
 
-pub(crate) fn says(status: u16, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Answer {
-    let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    Answer { status, headers, body: body.into(), is_cut: false }
+fn fetched(web: &Host, url: &str, max_bytes: usize) -> (Result<Found>, Recorded) {
+    web.clone().run(|| fetch(url, max_bytes))
 }
 
-pub(crate) fn with(answers: &[(&str, Answer)]) -> Fake {
-    let answers = answers.iter().map(|(address, answer)| ((*address).to_owned(), answer.clone())).collect();
-    Fake { answers, ..Fake::default() }
-}
-
-fn problem(web: &Fake, url: &str) -> String {
-    fetch(web, url, 1_000).unwrap_err().message().to_owned()
+fn problem(web: &Host, url: &str) -> String {
+    fetched(web, url, 1_000).0.unwrap_err().message().to_owned()
 }
 
 const HTML: (&str, &str) = ("content-type", "text/html; charset=utf-8");
@@ -42,9 +35,12 @@ fn html_becomes_markdown_and_other_text_stays() {
         ("https://docs.rs/j", says(200, &[("content-type", "application/json")], "{\"a\": \"<b>\"}\n")),
         ("https://docs.rs/t", says(200, &[("content-type", "text/plain")], "a\r\n  b\u{200b}\n")),
         ("https://docs.rs/n", says(200, &[], "<p>no type")),
-        ("https://docs.rs/l", says(200, &[("content-type", "text/html; charset=latin1")], b"<p>\xe9".to_vec())),
+        (
+            "https://docs.rs/l",
+            says(200, &[("content-type", "text/html; charset=latin1")], b"<p>\xe9".to_vec()),
+        ),
     ]);
-    let text = |url: &str| fetch(&web, url, 1_000).unwrap().text;
+    let text = |url: &str| fetched(&web, url, 1_000).0.unwrap().text;
     assert_eq!(text("https://docs.rs/a#part"), "# A\n\nb [d](https://docs.rs/c)");
     assert_eq!(text("https://docs.rs/j"), "{\"a\": \"<b>\"}");
     assert_eq!(text("https://docs.rs/t"), "a\n  b");
@@ -64,15 +60,18 @@ fn redirects_are_followed_as_far_as_hosts_are_granted() {
         ("https://docs.rs/round", to("round")),
         ("https://docs.rs/file", to("file:///etc/passwd")),
     ]);
-    let found = fetch(&web, "https://docs.rs/a", 1_000).unwrap();
-    assert_eq!((found.address.as_str(), found.redirects, found.text.as_str()), ("https://docs.rs/c", 2, "here"));
+    let found = fetched(&web, "https://docs.rs/a", 1_000).0.unwrap();
+    assert_eq!(
+        (found.address.as_str(), found.redirects, found.text.as_str()),
+        ("https://docs.rs/c", 2, "here")
+    );
     let said = problem(&web, "https://docs.rs/out");
     assert!(said.starts_with("https://docs.rs/out redirects to https://evil.example/x?secret, but web-fetch may not reach https://evil.example: it is none"), "{said}");
     let said = problem(&web, "https://docs.rs/near");
     assert!(said.contains("may not reach https://react.dev: it was not granted. The user can allow it with `capstan ext allow web-fetch`"), "{said}");
     assert!(problem(&web, "https://docs.rs/round").contains("redirects more than 5 times"));
     assert!(problem(&web, "https://docs.rs/file").contains("only http and https"));
-    assert_eq!(web.asked.borrow().iter().filter(|address| address.ends_with("/round")).count(), 6);
+    assert_eq!(fetched(&web, "https://docs.rs/round", 1_000).1.requests.len(), 6);
 }
 
 #[test]
@@ -84,11 +83,22 @@ fn what_is_no_page_is_told_as_what_it_is() {
         ("https://docs.rs/404", says(404, &[HTML], "<h1>Not here</h1>")),
         ("https://docs.rs/500", says(500, &[], "")),
     ]);
-    assert_eq!(problem(&web, "https://docs.rs/png"), "https://docs.rs/png is no text: it answers 200 with 3 bytes of `image/png`");
+    assert_eq!(
+        problem(&web, "https://docs.rs/png"),
+        "https://docs.rs/png is no text: it answers 200 with 3 bytes of `image/png`"
+    );
     assert!(problem(&web, "https://docs.rs/bin").contains("is no text"));
     assert!(problem(&web, "https://docs.rs/gz").contains("the encoding `gzip`"));
-    assert_eq!(problem(&web, "https://docs.rs/404"), "https://docs.rs/404 answers with status 404: # Not here");
+    assert_eq!(
+        problem(&web, "https://docs.rs/404"),
+        "https://docs.rs/404 answers with status 404: # Not here"
+    );
     assert_eq!(problem(&web, "https://docs.rs/500"), "https://docs.rs/500 answers with status 500");
+    let large =
+        Host::new().http(|request| Err(http::Error::TooLarge { url: request.url.clone(), limit: 8 << 20 }));
+    assert!(problem(&large, "https://docs.rs/x").contains("more than 8 MiB"));
+    let slow = Host::new().http(|request| Err(http::Error::TimedOut { url: request.url.clone() }));
+    assert!(problem(&slow, "https://docs.rs/x").starts_with("https://docs.rs/x cannot be fetched: "));
 }
 
 #[test]
@@ -102,7 +112,15 @@ fn addresses_are_made_whole_or_refused() {
     for (url, address) in cases {
         assert_eq!(checked(url).unwrap(), address);
     }
-    for url in ["docs.rs/serde", "ftp://docs.rs", "https://", "https://user@docs.rs/", "https://dö.rs/", "https://a b/", "file:///x"] {
+    for url in [
+        "docs.rs/serde",
+        "ftp://docs.rs",
+        "https://",
+        "https://user@docs.rs/",
+        "https://dö.rs/",
+        "https://a b/",
+        "file:///x",
+    ] {
         assert!(checked(url).is_err(), "{url}");
     }
 }
@@ -120,9 +138,9 @@ proptest! {
             ("https://docs.rs/", says(301, &[("location", &location)], "")),
             ("https://docs.rs/b", says(200, &[("content-type", &content_type)], body)),
         ]);
-        let _answer = fetch(&web, &url, max);
-        let _answer = fetch(&web, "https://docs.rs/", max);
-        if let Ok(found) = fetch(&web, "https://docs.rs/b", max) {
+        let _answer = fetched(&web, &url, max);
+        let _answer = fetched(&web, "https://docs.rs/", max);
+        if let Ok(found) = fetched(&web, "https://docs.rs/b", max).0 {
             prop_assert!(found.text.len() <= max);
         }
     }

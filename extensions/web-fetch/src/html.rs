@@ -11,8 +11,8 @@ use crate::writer::Writer;
 
 /// Never text for a reader.
 const MACHINERY: [&str; 13] = [
-    "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "canvas", "audio", "video", "select",
-    "datalist",
+    "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "canvas", "audio", "video",
+    "select", "datalist",
 ];
 
 /// What stands around the text of a page.
@@ -23,9 +23,8 @@ const UNCLOSED: [&str; 14] =
     ["p", "li", "td", "th", "tr", "dt", "dd", "option", "thead", "tbody", "tfoot", "body", "html", "head"];
 
 /// Elements without an end.
-const VOID: [&str; 13] = [
-    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr",
-];
+const VOID: [&str; 13] =
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];
 
 /// A page with less text may have been cut in the wrong place.
 const LEAST_BYTES: usize = 200;
@@ -241,7 +240,10 @@ impl Reader {
         };
         AROUND.contains(&name)
             || (!UNCLOSED.contains(&name) && !VOID.contains(&name) && is_hidden())
-            || matches!(attribute(tag, "role").as_deref(), Some("navigation" | "banner" | "search" | "contentinfo"))
+            || matches!(
+                attribute(tag, "role").as_deref(),
+                Some("navigation" | "banner" | "search" | "contentinfo")
+            )
     }
 }
 

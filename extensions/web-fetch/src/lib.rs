@@ -5,7 +5,6 @@ mod charset;
 mod fetch;
 mod hosts;
 mod html;
-mod http;
 mod writer;
 
 use capstan_sdk::prelude::*;
@@ -44,13 +43,9 @@ struct Details {
 
 fn web_fetch(arguments: Arguments, call: &Call) -> Result<Output> {
     call.progress(format!("fetching {}", arguments.url));
-    answer(&http::Granted, &arguments)
-}
-
-fn answer(web: &dyn fetch::Web, arguments: &Arguments) -> Result<Output> {
     let max_bytes = arguments.max_bytes.unwrap_or(USUAL_BYTES).clamp(1, 200_000);
     let from = arguments.from.unwrap_or(0).min(MAX_FROM);
-    let found = fetch::fetch(web, &arguments.url, from + max_bytes)?;
+    let found = fetch::fetch(&arguments.url, from + max_bytes)?;
     let mut start = from.min(found.text.len());
     while !found.text.is_char_boundary(start) {
         start += 1;
@@ -66,7 +61,10 @@ fn answer(web: &dyn fetch::Web, arguments: &Arguments) -> Result<Output> {
         text.push_str(&format!("\n\n[{remark}]"));
     }
     if found.has_more {
-        text.push_str(&format!("\n\n[the page goes on: pass `from` = {} for what follows]", found.text.len()));
+        text.push_str(&format!(
+            "\n\n[the page goes on: pass `from` = {} for what follows]",
+            found.text.len()
+        ));
     }
     Output::text(text).with_details(&Details {
         url: found.address,

@@ -6,7 +6,8 @@ use crate::fetch::tests::{says, with};
 
 fn run(body: &str, max_bytes: Option<usize>, from: Option<usize>) -> Output {
     let web = with(&[("https://docs.rs/a", says(200, &[("content-type", "text/html")], body))]);
-    answer(&web, &Arguments { url: "https://docs.rs/a".to_owned(), max_bytes, from }).unwrap()
+    let arguments = Arguments { url: "https://docs.rs/a".to_owned(), max_bytes, from };
+    web.run(|| web_fetch(arguments, &testing::call("web_fetch"))).0.unwrap()
 }
 
 #[test]
@@ -41,8 +42,12 @@ fn a_long_page_is_read_in_parts_that_fit_together() {
 
 #[test]
 fn without_a_grant_the_error_says_who_can_give_it() {
-    let said = testing::call_tool::<Extension>("web_fetch", json!({"url": "https://docs.rs/serde"})).unwrap_err();
-    assert!(said.contains("may not reach https://docs.rs") && said.contains("capstan ext allow web-fetch"), "{said}");
+    let said =
+        testing::call_tool::<Extension>("web_fetch", json!({"url": "https://docs.rs/serde"})).unwrap_err();
+    assert!(
+        said.contains("may not reach https://docs.rs") && said.contains("capstan ext allow web-fetch"),
+        "{said}"
+    );
 }
 
 #[test]

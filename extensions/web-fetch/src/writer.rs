@@ -116,8 +116,12 @@ impl Writer {
     }
 
     pub(crate) fn open_code(&mut self, is_block: bool, language: Option<&str>) {
-        let language: String =
-            language.unwrap_or_default().chars().filter(|c| c.is_ascii_alphanumeric() || "+-#_".contains(*c)).take(20).collect();
+        let language: String = language
+            .unwrap_or_default()
+            .chars()
+            .filter(|c| c.is_ascii_alphanumeric() || "+-#_".contains(*c))
+            .take(20)
+            .collect();
         match &mut self.code {
             Some(code) if code.language.is_empty() => code.language = language,
             Some(_) => {}
@@ -398,9 +402,11 @@ impl Writer {
 /// What stands around an element.
 fn around(name: &str) -> Gap {
     match name {
-        "p" | "section" | "article" | "main" | "dl" | "figure" | "details" | "fieldset" | "form" => Gap::Paragraph,
-        "div" | "header" | "body" | "address" | "caption" | "figcaption" | "summary" | "dt" | "legend" | "hgroup"
-        | "center" | "thead" | "tbody" | "tfoot" => Gap::Line,
+        "p" | "section" | "article" | "main" | "dl" | "figure" | "details" | "fieldset" | "form" => {
+            Gap::Paragraph
+        }
+        "div" | "header" | "body" | "address" | "caption" | "figcaption" | "summary" | "dt" | "legend"
+        | "hgroup" | "center" | "thead" | "tbody" | "tfoot" => Gap::Line,
         _ => Gap::None,
     }
 }
