@@ -30,7 +30,7 @@ impl Request {
     }
 
     /// To send HTTP requests: `scheme://host[:port]`, where the host may start with `*.`, and upper-case methods (none:
-    /// `GET` and `HEAD`). They go through `wasi:http`, so the target is `wasm32-wasip2` and a crate like `wasip2` sends them.
+    /// `GET` and `HEAD`). `capstan_sdk::http` (feature `http`) sends them.
     #[must_use]
     pub fn http(pattern: &str, methods: &[&str], reason: &str) -> Self {
         let methods = methods.iter().map(|method| (*method).to_owned()).collect();
@@ -38,7 +38,8 @@ impl Request {
     }
 
     /// To use a credential that the user stored under `name`, toward one `https` endpoint, which needs [`Request::http`]
-    /// too. The extension only ever holds a placeholder: it writes `{{secret:NAME}}` into the value of a request header, as in
+    /// too. The extension only ever holds a placeholder,
+    /// [`secret::Secret`](crate::secret::Secret): it writes `{{secret:NAME}}` into the value of a request header, as in
     /// `Bearer {{secret:NAME}}`, and the host puts the value in its place.
     #[must_use]
     pub fn secret(name: &str, endpoint: &str, reason: &str) -> Self {

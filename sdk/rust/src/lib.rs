@@ -79,6 +79,8 @@
 //! target = "wasm32-wasip2"
 //! ```
 //!
+//! Requests to web servers are in `http` (feature `http`), credentials in [`secret`], what differs about files in [`files`].
+//!
 //! # Building
 //!
 //! The package is a `cdylib`, `capstan ext build FOLDER` builds it, and `cargo test` tests it natively with
