@@ -110,7 +110,10 @@ pub(crate) fn lint(workspace: &Workspace) -> Result<()> {
     workspace.cargo(denied.iter().chain(&doc).chain(&libraries))?;
     for project in outside_packages(workspace)? {
         workspace.cargo_in(&project, ["fmt", "--check"])?;
-        workspace.cargo_in(&project, ["clippy", "--quiet", "--all-targets", "--all-features", "--", "--deny", "warnings"])?;
+        workspace.cargo_in(
+            &project,
+            ["clippy", "--quiet", "--all-targets", "--all-features", "--", "--deny", "warnings"],
+        )?;
     }
     Ok(())
 }

@@ -207,7 +207,7 @@ pub(crate) enum ExtCommand {
         json: bool,
     },
     /// Call one component once in the real sandbox: no model, no session, only what the flags grant
-    Run(RunOptions),
+    Run(Box<RunOptions>),
     /// Run the recorded cases of an extension in the real sandbox
     Test(TestOptions),
     /// Begin a new extension: a project that builds, with a test and a recorded case

@@ -58,7 +58,7 @@ pub(crate) async fn run(command: ExtCommand) -> Result<ExitCode> {
             explain::run(home, name.as_deref(), of, json).await
         }
         ExtCommand::Check { files, json } => check::run(home, &files, json).await,
-        ExtCommand::Run(options) => run::run(home, options).await,
+        ExtCommand::Run(options) => run::run(home, *options).await,
         ExtCommand::Test(options) => test::run(home, options).await,
         ExtCommand::New(options) => new::run(&home, &options),
         ExtCommand::Build { project, out, install, debug } => {

@@ -107,7 +107,9 @@ pub fn build_for(
 /// What these languages keep of files and lines stands in their own errors, whatever a build is for.
 fn tell_of_lines(purpose: Purpose, report: &dyn Fn(&str)) {
     if purpose == Purpose::Debugging {
-        report("a build to be debugged is the usual one in this language: an exception brings its own places");
+        report(
+            "a build to be debugged is the usual one in this language: an exception brings its own places",
+        );
     }
 }
 

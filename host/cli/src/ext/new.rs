@@ -28,6 +28,9 @@ struct Template {
     test: &'static str,
 }
 
+/// What a text of a template becomes, as the language wants it.
+type Filling = Box<dyn Fn(&str) -> String>;
+
 /// Makes the project and says what to do with it.
 pub(super) fn run(home: &Home, options: &NewOptions) -> Result<ExitCode> {
     let id: ExtensionId = options.name.parse()?;
@@ -39,7 +42,7 @@ pub(super) fn run(home: &Home, options: &NewOptions) -> Result<ExitCode> {
     let folder = home.workspace.join(options.dir.clone().unwrap_or_else(|| PathBuf::from(id.as_str())));
     let is_taken = folder.exists() && folder.read_dir().map_or(true, |mut entries| entries.next().is_some());
     ensure!(!is_taken, "{} is there already; name another folder with --dir", folder.display());
-    let (template, sdk): (_, Box<dyn Fn(&str) -> String>) = match options.lang {
+    let (template, sdk): (_, Filling) = match options.lang {
         Language::Rust => {
             let sdk = rust::dependency(options.sdk.as_deref(), &home.workspace, &folder)?;
             (rust::template(options.kind), Box::new(move |text| text.replace("{{sdk}}", &sdk)))
