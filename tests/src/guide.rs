@@ -174,6 +174,7 @@ impl Newcomer {
             ("CARGO_HOME", ".cargo"),
             ("RUSTUP_HOME", ".rustup"),
             ("npm_config_cache", ".npm"),
+            ("npm_config_userconfig", ".npmrc"),
             ("PIP_CACHE_DIR", ".cache/pip"),
         ] {
             let value = std::env::var_os(name).unwrap_or_else(|| machines.join(place).into_os_string());
@@ -182,7 +183,8 @@ impl Newcomer {
         let reach = |name: &str| {
             let lower = name.to_ascii_lowercase();
             (lower.starts_with("pip_") && lower != "pip_cache_dir")
-                || lower.starts_with("npm_config_") && lower != "npm_config_cache"
+                || lower.starts_with("npm_config_")
+                    && !["npm_config_cache", "npm_config_userconfig"].contains(&lower.as_str())
                 || ["http_proxy", "https_proxy", "no_proxy", "ssl_cert_file", "node_extra_ca_certs"]
                     .contains(&lower.as_str())
         };

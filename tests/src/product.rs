@@ -183,6 +183,25 @@ impl Product {
         self.start_program(driver, &arguments, "")?.finish().await
     }
 
+    /// Runs another program to its end, with the product's environment and workspace. Where it finds the product is among its
+    /// arguments; see [`Product::program`].
+    pub async fn run_other(&self, program: &Path, arguments: &[&str]) -> Result<Finished> {
+        self.start_program(program, arguments, "")?.finish().await
+    }
+
+    /// The product itself.
+    pub fn program(&self) -> Result<&str> {
+        self.program.to_str().context("the product's path is no text")
+    }
+
+    /// A command with the product's environment and workspace, for those who start it themselves.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(self.workspace()).env_clear().envs(&self.environment);
+        command.kill_on_drop(true);
+        command
+    }
+
     fn start_program(&self, program: &Path, arguments: &[&str], input: &str) -> Result<Running> {
         let mut child = Command::new(program)
             .args(arguments)

@@ -6,6 +6,7 @@
 
 use anyhow::{Context, Result};
 use capstan_tests::guide::Newcomer;
+use capstan_tests::node;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -31,11 +32,12 @@ macro_rules! guides {
 
 // 003-159: the guides' examples compile, pass their tests, and run.
 guides! {
+    capabilities: "capabilities.md", needs ["cargo"];
     cases: "cases.md", needs ["cargo"];
+    javascript: "javascript.md", needs ["node"];
+    python: "python.md", needs ["python3"];
     debugging: "debugging.md", needs ["cargo"];
     publishing: "publishing.md", needs ["cargo"];
-    python: "python.md", needs ["python3"];
-    capabilities: "capabilities.md", needs ["cargo"];
     rust: "rust.md", needs ["cargo"];
     versioning: "versioning.md", needs ["cargo"];
 }
@@ -45,6 +47,9 @@ fn folder() -> PathBuf {
 }
 
 fn is_installed(program: &str) -> bool {
+    if program == "node" {
+        return node::is_usable();
+    }
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 async fn gate(place: &Place) -> Result<Option<Arc<dyn Hook>>> {
     let Ok(path) = built_guest("javascript-gate-quickjs") else {
         eprintln!(
-            "left out: the gate in JavaScript is not built; `cargo xtask test` builds it where npm is installed"
+            "left out: the gate in JavaScript is not built; `cargo xtask setup` builds it where npm is installed"
         );
         return Ok(None);
     };
@@ -38,10 +38,26 @@ async fn a_gate_in_javascript_lets_pass_and_blocks() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_uncaught_error_in_javascript_closes_the_gate() -> Result<()> {
+async fn a_mistake_in_javascript_blocks_that_call_and_no_other() -> Result<()> {
     let place = Place::new()?;
     let Some(gate) = gate(&place).await? else { return Ok(()) };
+    // The gate takes the command for a text.
     let odd = call("bash", json!({"command": 7}));
+    let blocked = gate.before_tool_call(&hook_context(), &odd).await?;
+    assert!(
+        matches!(&blocked, GateVerdict::Block(reason) if reason.contains("not a function")),
+        "{blocked:?}"
+    );
+    let sound = gate.before_tool_call(&hook_context(), &call("bash", json!({"command": "ls"}))).await?;
+    assert_eq!(sound, GateVerdict::Pass);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_answer_that_is_none_closes_the_gate() -> Result<()> {
+    let place = Place::new()?;
+    let Some(gate) = gate(&place).await? else { return Ok(()) };
+    let odd = call("bash", json!({"command": "answer-nonsense"}));
     let denied = gate.before_tool_call(&hook_context(), &odd).await;
     assert!(matches!(denied, Err(HookError::Failed { .. })), "{denied:?}");
     let sound = gate.before_tool_call(&hook_context(), &call("bash", json!({"command": "ls"}))).await;

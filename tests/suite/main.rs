@@ -19,6 +19,8 @@ mod interactive;
 mod javascript;
 mod limits;
 mod load;
+mod mcp_client;
+mod mcp_server;
 mod memory_command;
 mod native_hooks;
 mod network;

@@ -1,15 +1,16 @@
 //! `cargo xtask bench`: benchmarks of the release build, all figures of a run in one file.
 
 use crate::extensions;
-use crate::javascript::{self, Engine};
+use crate::javascript;
+use crate::mcp_peers;
 use crate::run::{self, Workspace};
 use anyhow::Result;
 
 /// Builds for release and runs the benchmarks whose name contains `name`.
 pub(crate) fn run(workspace: &Workspace, name: &str) -> Result<()> {
     let extensions = extensions::build_all(workspace)?;
-    javascript::build(workspace, Engine::QuickJs);
-    javascript::build(workspace, Engine::StarlingMonkey);
+    javascript::build_with_starlingmonkey(workspace);
+    mcp_peers::typescript_sdk(workspace);
     run::step("building for release (the first time takes some minutes)");
     workspace.cargo([
         "build",

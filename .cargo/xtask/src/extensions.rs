@@ -31,42 +31,54 @@ pub(crate) fn projects(folder: &Path) -> Result<Vec<(PathBuf, Language)>> {
     Ok(projects)
 }
 
-/// The programs without which a language's projects are left out; Rust is what builds this.
+/// Without what a language's projects are left out; Rust is what builds this.
 pub(crate) fn missing(language: Language) -> Option<&'static str> {
-    let needed: &[&str] = match language {
-        Language::JavaScript => &["node", "npm"],
-        Language::Python if !has_python() => return Some("python3 (3.10 or later) with venv"),
-        _ => &[],
-    };
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = |program: &&str| std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
-    needed.iter().find(|program| !is_there(program)).copied()
+    match language {
+        Language::JavaScript if !has_node() => Some("Node.js 20 or later with npm"),
+        Language::Python if !has_python() => Some("python3 (3.10 or later) with venv"),
+        _ => None,
+    }
+}
+
+fn has_node() -> bool {
+    let is_new = "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)";
+    goes_well("node", &["-e", is_new]) && goes_well("npm", &["--version"])
 }
 
 /// Whether there is a Python that can make a virtual environment; Debian's comes without.
 fn has_python() -> bool {
-    let mut python = Command::new("python3");
-    python.args(["-c", "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))"]);
-    python.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    goes_well("python3", &["-c", "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))"])
+}
+
+fn goes_well(program: &str, arguments: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
 }
 
 fn build_folder(from: &Path, to: &Path) -> Result<()> {
     std::fs::create_dir_all(to)?;
-    let cache = capstan_builder::default_cache();
     for (project, language) in projects(from)? {
         if let Some(program) = missing(language) {
             eprintln!("    left out: {} needs {program}, which is not installed", project.display());
             continue;
         }
-        let built = capstan_builder::build(&project, &cache, to, &|line| eprintln!("    {line}"))?;
-        eprintln!(
-            "    {}: {} bytes for {} in {:.1} s",
-            built.wasm.display(),
-            built.bytes,
-            built.target,
-            built.elapsed.as_secs_f64()
-        );
+        build_project(&project, to)?;
     }
+    Ok(())
+}
+
+/// Builds one project and says what came of it.
+pub(crate) fn build_project(project: &Path, to: &Path) -> Result<()> {
+    let cache = capstan_builder::default_cache();
+    let built = capstan_builder::build(project, &cache, to, &|line| eprintln!("    {line}"))?;
+    eprintln!(
+        "    {}: {} bytes for {} in {:.1} s",
+        built.wasm.display(),
+        built.bytes,
+        built.target,
+        built.elapsed.as_secs_f64()
+    );
     Ok(())
 }
 

@@ -1,48 +1,11 @@
-//! The SDK for JavaScript and a test guest, for those who have Node and npm.
+//! The SDK for JavaScript, for those who have Node and npm.
 
 use crate::extensions;
 use crate::run::{self, Workspace};
 use anyhow::{Context, Result};
 use capstan_builder::Language;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
-
-/// The engine inside of the component.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Engine {
-    /// One megabyte.
-    QuickJs,
-    /// Twelve megabytes; takes half a minute to install and to build.
-    StarlingMonkey,
-}
-
-impl Engine {
-    fn name(self) -> &'static str {
-        match self {
-            Self::QuickJs => "quickjs",
-            Self::StarlingMonkey => "starlingmonkey",
-        }
-    }
-
-    /// What makes a component of JavaScript with it, pinned.
-    fn package(self) -> &'static str {
-        match self {
-            Self::QuickJs => "componentize-qjs@0.4.5",
-            Self::StarlingMonkey => "@bytecodealliance/componentize-js@0.23.0",
-        }
-    }
-}
-
-/// Builds the gate in JavaScript into `target/guests`. Where that cannot be done it is left out, which is said; the test and the
-/// figures that need it then say so, too.
-pub(crate) fn build(workspace: &Workspace, engine: Engine) {
-    run::step(&format!("test guest in JavaScript ({})", engine.name()));
-    if let Some(program) = extensions::missing(Language::JavaScript) {
-        eprintln!("    left out: {program} is not installed");
-    } else if let Err(reason) = install_and_build(workspace, engine) {
-        eprintln!("    left out: {reason:#}");
-    }
-}
 
 /// The tests of the SDK, its types with those of its examples among them.
 pub(crate) fn test_sdk(workspace: &Workspace) -> Result<()> {
@@ -56,33 +19,43 @@ pub(crate) fn test_sdk(workspace: &Workspace) -> Result<()> {
     npm(&["test", "--silent"])
 }
 
-fn install_and_build(workspace: &Workspace, engine: Engine) -> Result<()> {
-    let source = workspace.path("tests/guests/javascript-gate");
-    let packages = workspace.target().join("javascript").join(engine.name());
-    std::fs::create_dir_all(&packages)?;
-    for file in ["package.json", "build.mjs", "gate.js"] {
-        let copied = std::fs::copy(source.join(file), packages.join(file));
-        copied.with_context(|| format!("{file} cannot be copied to {}", packages.display()))?;
+/// Builds the gate of the tests with StarlingMonkey as well, for the benchmarks: it takes half a minute to install and another to
+/// build. Where that cannot be done it is left out, which is said; the figures that need it then say so, too.
+pub(crate) fn build_with_starlingmonkey(workspace: &Workspace) {
+    run::step("test guest in JavaScript, with StarlingMonkey");
+    if let Some(program) = extensions::missing(Language::JavaScript) {
+        eprintln!("    left out: {program} is not installed");
+    } else if let Err(reason) = starlingmonkey(workspace) {
+        eprintln!("    left out: {reason:#}");
     }
-    let mut install = Command::new("npm");
-    install.args([
-        "install",
-        "--no-audit",
-        "--no-fund",
-        "--no-package-lock",
-        "--no-save",
-        "--loglevel=error",
-    ]);
-    install.arg(engine.package());
-    run::command(install.current_dir(&packages))?;
-    let out = component(workspace, engine);
-    let wit = workspace.path("wit/v0.1");
-    let mut build = Command::new("node");
-    build.arg("build.mjs").arg(engine.name()).arg(wit).arg(&out);
-    run::command(build.current_dir(&packages))
 }
 
-/// Where the component goes.
-fn component(workspace: &Workspace, engine: Engine) -> PathBuf {
-    workspace.target().join("guests").join(format!("javascript-gate-{}.wasm", engine.name()))
+fn starlingmonkey(workspace: &Workspace) -> Result<()> {
+    let source = workspace.path("tests/guests/javascript-gate");
+    let project = workspace.target().join("javascript/starlingmonkey");
+    std::fs::create_dir_all(&project)?;
+    for file in ["gate.js", ".npmrc"] {
+        let path = source.join(file);
+        let text =
+            std::fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+        write_new(&project.join(file), &text)?;
+    }
+    let manifest = format!(
+        r#"{{ "name": "javascript-gate-starlingmonkey", "version": "0.1.0", "private": true, "type": "module",
+  "capstan": {{ "entry": "gate.js", "engine": "starlingmonkey" }},
+  "dependencies": {{ "capstan-sdk": "file:{}" }},
+  "devDependencies": {{ "@bytecodealliance/componentize-js": "0.23.0", "@bytecodealliance/preview2-shim": "0.26.1" }} }}
+"#,
+        workspace.path("sdk/javascript").display()
+    );
+    write_new(&project.join("package.json"), &manifest)?;
+    extensions::build_project(&project, &workspace.target().join("guests"))
+}
+
+/// Writes a file unless it is there already: a new time would have npm look at everything again.
+fn write_new(path: &Path, text: &str) -> Result<()> {
+    if std::fs::read_to_string(path).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
 }

@@ -1,4 +1,4 @@
-//! Developer tasks: `cargo xtask setup|demo|test|lint|acceptance|bench`.
+//! Developer tasks: `cargo xtask setup|demo|test|lint|acceptance|bench|peers`.
 //!
 //! Everything that a newcomer needs is done here, in the order in which it is needed, with a line about each step: the guest
 //! toolchain, the extensions, the host, the run.
@@ -7,6 +7,7 @@ mod acceptance;
 mod bench;
 mod extensions;
 mod javascript;
+mod mcp_peers;
 mod run;
 mod tests;
 mod typescript;
@@ -24,6 +25,7 @@ cargo xtask TASK
   lint           formatting, clippy, documentation
   acceptance     which capabilities the tests show, by seed
   bench [NAME]   run the benchmarks, or those whose name contains NAME; figures go to target/bench.json
+  peers          install the programs of others that tests and figures speak MCP to
   bindings       write the SDKs' bindings anew from the contract";
 
 fn main() -> ExitCode {
@@ -47,6 +49,11 @@ fn task() -> Result<()> {
         ("test", []) => tests::all(&workspace),
         ("acceptance", []) => acceptance::check(&workspace),
         ("lint", []) => tests::lint(&workspace),
+        ("peers", []) => {
+            mcp_peers::install(&workspace);
+            mcp_peers::typescript_sdk(&workspace);
+            Ok(())
+        }
         ("bench", []) => bench::run(&workspace, ""),
         ("bench", [name]) => bench::run(&workspace, name),
         ("bindings", []) => tests::bindings(&workspace, tests::Bindings::Write),

@@ -1,8 +1,8 @@
 //! Everything that CI runs.
 
-use crate::javascript::{self, Engine};
+use crate::javascript;
 use crate::run::{self, Workspace};
-use crate::{acceptance, extensions, typescript};
+use crate::{acceptance, extensions, mcp_peers, typescript};
 use anyhow::{Context, Result};
 use capstan_builder::Language;
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use std::process::Command;
 /// Sets up, then lint, the host's tests, and the tests of SDK, extensions and an embedding program.
 pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     extensions::build_all(workspace)?;
-    javascript::build(workspace, Engine::QuickJs);
+    mcp_peers::install(workspace);
     lint(workspace)?;
     run::step("capabilities that the tests show");
     acceptance::check(workspace)?;

@@ -99,6 +99,7 @@ mod ending;
 mod request;
 
 mod execute;
+mod one_call;
 mod preflight;
 mod repeats;
 
@@ -153,6 +154,7 @@ pub use extension_runtime::{ExtensionRuntime, Notice, Opened, StartFailure};
 pub use hooks::{HookChain, HookRegistry};
 pub use listeners::SubscriptionId;
 pub use observers::{ObserverId, Observers};
+pub use one_call::run_tool_call;
 pub use process_hook::{
     HookEvent, OnFailure, ProcessHookError, ProcessHookHost, ProcessHookSettings, ProcessHooks,
 };

@@ -1,8 +1,10 @@
 //! The command line.
 
 mod authors;
+mod mcp;
 mod memory;
 mod plan;
+mod serve;
 mod session;
 mod sessions;
 
@@ -10,8 +12,10 @@ pub(crate) use authors::{ExtensionKind, Language, NewOptions, RunOptions, TestOp
 use capstan_policy::PermissionMode;
 use capstan_ports::ThinkingLevel;
 use clap::{Parser, Subcommand, ValueEnum};
+pub(crate) use mcp::McpCommand;
 pub(crate) use memory::MemoryCommand;
 pub(crate) use plan::{PlanMode, PlanOptions};
+pub(crate) use serve::ServeOptions;
 pub(crate) use session::SessionFlags;
 pub(crate) use sessions::{ExportFormat, ExportOptions, SessionCommand, ShowOptions};
 use std::path::PathBuf;
@@ -60,6 +64,10 @@ pub(crate) struct Setup {
     #[arg(long)]
     pub(crate) model: Option<String>,
 
+    /// Whether there can be a session without any model: nobody asks it, and extensions that do get an error
+    #[arg(skip)]
+    pub(crate) model_is_optional: bool,
+
     /// The provider of --model; the model's name is then taken as it is, also with a slash in it
     #[arg(long, value_name = "NAME", requires = "model")]
     pub(crate) provider: Option<String>,
@@ -88,7 +96,7 @@ pub(crate) struct Setup {
     #[arg(long, value_name = "DIR")]
     pub(crate) extensions: Vec<PathBuf>,
 
-    /// Load no extensions
+    /// Load no extensions and start no MCP servers
     #[arg(long)]
     pub(crate) no_extensions: bool,
 
@@ -140,6 +148,9 @@ pub(crate) enum Command {
     /// What you keep for the agent to find, in every session and every folder
     #[command(subcommand)]
     Memory(MemoryCommand),
+    /// Tools of MCP servers: what there is, what you allow
+    #[command(subcommand)]
+    Mcp(McpCommand),
     /// Check the installation and say what is wrong
     Doctor,
     /// Run the whole machine once on a scripted model: no account, no key

@@ -6,7 +6,8 @@ use crate::config::{self, Config};
 use crate::home::Home;
 use crate::live::{Live, LiveParts};
 use crate::loader::Loader;
-use crate::model::ConfiguredModels;
+use crate::mcp::Mcp;
+use crate::model::{ConfiguredModels, NoModel};
 use crate::permit::{Permits, Person};
 use crate::prompts::Prompts;
 use crate::sessions::{self, Kept, Sessions, Which};
@@ -84,7 +85,7 @@ pub(crate) async fn session(home: &Home, setup: &Setup, plan: Plan) -> Result<Co
     let grants = config::load_grants(home)?;
     let mut config = Config::load(home, &grants)?;
     model::heed_environment(&mut config);
-    let commands = Arc::new(commands(home, &config));
+    let commands = Arc::new(commands(home, &config, None));
     assemble(home, setup, plan, &config, &grants, commands).await
 }
 
@@ -98,6 +99,8 @@ pub(crate) async fn assemble(
     commands: Arc<dyn CommandRuntime>,
 ) -> Result<Composed> {
     let models = Arc::new(ConfiguredModels::new(config));
+    // First, because they take their time.
+    let mut mcp = if setup.no_extensions { None } else { Mcp::begin(home, config)? };
     // A new session is made only when everything else is in order.
     let going_on = match plan.which {
         Which::Last | Which::File(_) => Some(sessions::open(home, plan.which.clone())?),
@@ -106,7 +109,10 @@ pub(crate) async fn assemble(
     let own = going_on.as_ref().filter(|_| setup.model.is_none()).map(|kept| own_model(kept, &*models));
     let model = match own.transpose()?.flatten() {
         Some(model) => model,
-        None => model::choose(setup, config)?,
+        None => match model::choose(setup, config) {
+            Err(reason) if setup.model_is_optional => Arc::new(NoModel::because(&reason)),
+            chosen => chosen?,
+        },
     };
     let programs: Arc<dyn ProgramRunner> = Arc::new(LocalPrograms::new());
     let (facts, observers) = (Arc::new(SessionFacts::default()), Arc::new(Observers::default()));
@@ -121,7 +127,11 @@ pub(crate) async fn assemble(
         ..Services::default()
     };
     let catalog = extensions(home, config, grants, setup, &mut loader).await?;
-    let natives = roster::natives(home, config, programs)?;
+    let mut natives = roster::natives(home, config, programs)?;
+    if let Some(mcp) = &mut mcp {
+        natives.extend(mcp.extensions());
+        mcp.ready().await.iter().for_each(|notice| warn(notice));
+    }
     let builtin = builtin(home, setup, &plan.which, commands.clone())?;
     let trace = Arc::new(HookTrace::default());
     let kept = match going_on {
@@ -173,6 +183,9 @@ pub(crate) async fn assemble(
     if has_extensions {
         notices.iter().for_each(|notice| warn(notice));
     }
+    if let Some(mcp) = mcp {
+        mcp.follow(home.clone(), &live);
+    }
     let session = opened.session;
     session.notices().iter().for_each(|notice| warn(&notice.to_string()));
     let sessions = Sessions::new(home, kept, session.clone(), live.clone());
@@ -222,9 +235,10 @@ fn warn(notice: &str) {
     screen::note(&format!("{}capstan:{:#} {}", screen::WARN, screen::WARN, screen::visible(notice)));
 }
 
-/// Commands without the keys of providers, whose long output the session's `read` can reach.
-fn commands(home: &Home, config: &Config) -> LocalCommands {
+/// Commands without the keys of providers and without the variable `secret`, whose long output the session's `read` can reach.
+pub(crate) fn commands(home: &Home, config: &Config, secret: Option<&str>) -> LocalCommands {
     let keys = config.providers.iter().filter_map(|provider| provider.api_key_env.clone());
+    let keys = keys.chain(secret.map(str::to_owned));
     let commands = LocalCommands::new().without_variables(keys);
     match OutputFolder::create(home.outputs()) {
         Ok(folder) => {

@@ -7,6 +7,7 @@ use capstan_agent::{CompactionSettings, ProcessHookSettings, RtkSettings};
 use capstan_engine::cache::DEFAULT_MAX_BYTES;
 use capstan_engine::compile::DEFAULT_LIMIT;
 use capstan_engine::{LimitChange, LimitTable};
+use capstan_mcp::client::{Server, ServerSettings};
 use capstan_policy::{Grants, PermissionMode};
 use capstan_provider::{Api, ModelOverride, ProviderConfig, Secret, builtin_providers};
 use serde::Deserialize;
@@ -49,6 +50,8 @@ struct File {
     rtk: Option<RtkSettings>,
     /// What extensions may use, by role.
     limits: BTreeMap<String, LimitChange>,
+    /// MCP servers by name.
+    mcp: BTreeMap<String, ServerSettings>,
 }
 
 /// One name or several.
@@ -110,6 +113,8 @@ pub(crate) struct Config {
     pub(crate) rtk: Option<RtkSettings>,
     /// What a call of an extension may use.
     pub(crate) limits: Arc<LimitTable>,
+    /// MCP servers by name. One that a project names in place of the user's has to be allowed anew.
+    pub(crate) mcp: BTreeMap<String, Server>,
     extensions: BTreeMap<String, toml::Table>,
 }
 
@@ -228,6 +233,11 @@ impl Config {
         for (role, change) in &file.limits {
             let changed = Arc::make_mut(&mut self.limits).change(role, change);
             changed.with_context(|| format!("{} is not valid", path.display()))?;
+        }
+        for (name, settings) in file.mcp {
+            let server = Server::new(&name, settings);
+            let server = server.with_context(|| format!("{} is not valid", path.display()))?;
+            self.mcp.insert(name, server);
         }
         for (name, provider) in file.provider {
             self.provider(&name, provider)

@@ -44,6 +44,9 @@ pub(crate) struct Absent {
     pub(crate) state: String,
     /// What the user can do.
     pub(crate) reason: String,
+    /// The tools that it would have; only while the program runs.
+    #[serde(skip)]
+    pub(crate) tools: Vec<String>,
 }
 
 /// One line of the file.
@@ -99,7 +102,9 @@ pub(crate) fn absent(catalog: &Catalog) -> Vec<Absent> {
         let reason = found
             .notice()
             .unwrap_or_else(|| format!("you switched it off. To use it again: capstan ext allow {name}"));
-        Absent { state: found.state.word().to_owned(), name, reason }
+        let about = found.about.iter().flat_map(|about| &about.descriptor.tools);
+        let tools = about.map(|tool| tool.name.clone()).collect();
+        Absent { state: found.state.word().to_owned(), name, reason, tools }
     })
     .collect()
 }

@@ -30,6 +30,7 @@ mod load;
 mod loader;
 mod lock;
 mod log;
+mod mcp;
 mod memory_command;
 mod model;
 mod output;
@@ -78,7 +79,13 @@ pub fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let code = match runtime.block_on(on_a_worker(run(args))) {
+    let program = async {
+        let code = run(args).await;
+        // However it went: what was started for it ends with it.
+        mcp::shut_down().await;
+        code
+    };
+    let code = match runtime.block_on(on_a_worker(program)) {
         Ok(code) => code,
         Err(error) => {
             screen::complain(&error);
@@ -111,6 +118,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(Command::Cache(command)) => cache::run(command),
         Some(Command::Session(command)) => session_command::run(command),
         Some(Command::Memory(command)) => memory_command::run(command).await,
+        Some(Command::Mcp(command)) => mcp::run(command).await,
         // Done before there was a runtime.
         Some(Command::CompileWorker) => Ok(ExitCode::SUCCESS),
         Some(Command::Doctor) => doctor::run().await,

@@ -9,13 +9,14 @@ use crate::roster;
 use crate::templates::Templates;
 use anyhow::Result;
 use capstan_agent::trace::HookTrace;
-use capstan_agent::{AgentSession, HookRegistry, ObserverId, Observers, ToolRegistry};
+use capstan_agent::{AgentSession, ExtensionRuntime, HookRegistry, ObserverId, Observers, ToolRegistry};
 use capstan_engine::Extension;
 use capstan_ports::SessionId;
 use capstan_ports::extension::Power;
 use capstan_ports::hook::Hook;
 use capstan_ports::tool::Tool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use tokio::sync::watch;
 
 /// Builds the system prompt around the tools that there are.
 pub(crate) type PromptOf = Box<dyn Fn(&ToolRegistry) -> String + Send + Sync>;
@@ -30,6 +31,9 @@ pub(crate) struct Live {
     commands: CurrentCommands,
     running: Running,
     absent: AbsentNow,
+    changes: watch::Sender<u64>,
+    /// What the tools in force come from. Locked while anything is put into force, so that nothing older comes last.
+    runtime: Mutex<ExtensionRuntime>,
 }
 
 /// What a [`Live`] works on.
@@ -87,7 +91,34 @@ impl Live {
             commands: CurrentCommands::default(),
             running: Running::default(),
             absent: AbsentNow::default(),
+            changes: watch::Sender::default(),
+            runtime: Mutex::default(),
         }
+    }
+
+    /// Counts how often something else was put into force.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// The tools in force, each with the extension that it is of; a tool of the program has none. Tools of memories are left out:
+    /// they are the session's own.
+    pub(crate) fn tools(&self) -> Vec<(Arc<dyn Tool>, Option<Extension>)> {
+        let active = lock(&self.running).clone();
+        let builtin = |tool: &Arc<dyn Tool>| self.parts.builtin.iter().any(|own| Arc::ptr_eq(own, tool));
+        let owner = |name: &str| {
+            let has =
+                |extension: &&Extension| extension.descriptor().tools.iter().any(|tool| tool.name == name);
+            active.iter().find(has).cloned()
+        };
+        let tools = lock(&self.tools).clone().into_iter();
+        tools
+            .filter_map(|tool| match builtin(&tool) {
+                true => Some((tool, None)),
+                // What is neither is of a native extension, and those have no tools for other programs.
+                false => owner(&tool.definition().name).map(|owner| (tool, Some(owner))),
+            })
+            .collect()
     }
 
     /// What is there and not in force, for those who explain.
@@ -117,11 +148,13 @@ impl Live {
         closed: &[Arc<dyn Hook>],
     ) -> Result<Vec<String>> {
         let LiveParts { session, builtin, natives, hooks, prompt, tools: registry, .. } = &self.parts;
+        let mut held = lock(&self.runtime);
         let runtime = roster::runtime(catalog, natives, closed)?.with_trace(self.parts.trace.clone());
         let (tools, left_out) = runtime.tools(builtin.clone());
         let mut notices: Vec<_> = left_out.iter().map(ToString::to_string).collect();
         self.play(tools, &catalog.active, Wanted::of(config), &mut notices)?;
         hooks.replace(runtime.chain());
+        *held = runtime;
         self.observe(&catalog.active);
         let commands = Commands::of(catalog).with_templates(self.parts.templates.clone());
         notices.extend(commands.notices.iter().cloned());
@@ -130,7 +163,26 @@ impl Live {
         warm_up(&catalog.active);
         lock(&self.running).clone_from(&catalog.active);
         *lock(&self.absent) = explain::absent(catalog);
+        self.changes.send_modify(|count| *count += 1);
         Ok(notices)
+    }
+
+    /// Asks everything that takes part for its tools again, after some of them changed of themselves. Answers what the user should
+    /// know about those that are not used.
+    ///
+    /// # Errors
+    /// When two tools share a name; then nothing changes.
+    pub(crate) fn renew_tools(&self) -> Result<Vec<String>> {
+        let LiveParts { session, builtin, prompt, tools: registry, .. } = &self.parts;
+        let runtime = lock(&self.runtime);
+        let (tools, left_out) = runtime.tools(builtin.clone());
+        let active = lock(&self.running).clone();
+        let wanted = lock(&self.chosen).as_ref().map(|chosen| chosen.wanted.clone());
+        // What is to be said about the parts was said when they were given away.
+        self.play(tools, &active, wanted.unwrap_or_default(), &mut Vec::new())?;
+        session.agent().set_system_prompt(prompt(registry));
+        self.changes.send_modify(|count| *count += 1);
+        Ok(left_out.iter().map(ToString::to_string).collect())
     }
 
     /// Puts the parts into force that extensions play for one session each, after the session became another one.
@@ -147,6 +199,7 @@ impl Live {
         self.play(tools, &active, wanted.unwrap_or_default(), &mut Vec::new())?;
         self.unobserve();
         self.observe(&active);
+        self.changes.send_modify(|count| *count += 1);
         Ok(())
     }
 

@@ -3,9 +3,14 @@
 
 use crate::args::Setup;
 use crate::config::Config;
+use crate::screen;
 use anyhow::{Context, Result, bail};
-use capstan_ports::{Model, ModelCatalog, ModelError, ModelErrorKind, ModelInfo, Price, PriceTable};
+use capstan_ports::{
+    Model, ModelCatalog, ModelError, ModelErrorKind, ModelEvent, ModelInfo, ModelRequest, ModelStream, Price,
+    PriceTable,
+};
 use capstan_provider::{ProviderConfig, ProviderError};
+use futures::StreamExt;
 use std::sync::Arc;
 
 /// The model of the environment goes before that of the files.
@@ -89,6 +94,38 @@ impl ModelCatalog for ConfiguredModels {
             return Err(ModelError::new(ModelErrorKind::InvalidRequest, message));
         };
         capstan_provider::model(config, id).map_err(|error| unusable(provider, id, error))
+    }
+}
+
+/// Stands where a session needs a model and none is chosen. Whoever asks it reads why.
+pub(crate) struct NoModel {
+    info: ModelInfo,
+    reason: String,
+}
+
+impl NoModel {
+    /// What would have been the error of a session that cannot be without one.
+    pub(crate) fn because(reason: &anyhow::Error) -> Self {
+        let info = ModelInfo {
+            provider: "none".to_owned(),
+            api: "none".to_owned(),
+            id: "none".to_owned(),
+            context_window: 0,
+            max_output_tokens: 0,
+            accepts_images: false,
+        };
+        Self { info, reason: screen::whole(reason) }
+    }
+}
+
+impl Model for NoModel {
+    fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn stream(&self, _request: ModelRequest) -> ModelStream {
+        let error = ModelError::new(ModelErrorKind::InvalidRequest, self.reason.clone());
+        futures::stream::iter([ModelEvent::Failed(error)]).boxed()
     }
 }
 

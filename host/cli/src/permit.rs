@@ -55,9 +55,11 @@ impl PermissionPort for Permits {
         }
         let kind = match access {
             CallAccess::Execute(command) => format!("{}\0{command}", call.name),
-            CallAccess::Write(_) | CallAccess::Read(_) | CallAccess::Sandboxed(_) | CallAccess::Nothing => {
-                call.name.clone()
-            }
+            CallAccess::Write(_)
+            | CallAccess::Read(_)
+            | CallAccess::Outside(_)
+            | CallAccess::Sandboxed(_)
+            | CallAccess::Nothing => call.name.clone(),
         };
         let allowed_before = self.always.lock().unwrap_or_else(PoisonError::into_inner).contains(&kind);
         if allowed_before {
@@ -73,6 +75,7 @@ impl PermissionPort for Permits {
         let question = match access {
             CallAccess::Execute(command) => format!("run this command?\n{command}"),
             CallAccess::Write(path) => format!("change {}?", path.display()),
+            CallAccess::Outside(call) => format!("call this, outside of the sandbox?\n{call}"),
             CallAccess::Read(path) => format!("read {}?", path.display()),
             CallAccess::Sandboxed(_) | CallAccess::Nothing => "run this?".to_owned(),
         };

@@ -78,8 +78,9 @@ pub fn rule(mode: PermissionMode, tool: &str, access: &CallAccess) -> Ruling {
         (CallAccess::Write(_), PermissionMode::Workspace) => Ruling::Allow,
         (CallAccess::Write(_), PermissionMode::ReadOnly) => denied("change files", "workspace"),
         (CallAccess::Execute(_), PermissionMode::ReadOnly) => denied("run a command", "all"),
-        (CallAccess::Write(_) | CallAccess::Execute(_), PermissionMode::Ask)
-        | (CallAccess::Execute(_), PermissionMode::Workspace) => Ruling::Ask,
+        (CallAccess::Outside(_), PermissionMode::ReadOnly) => denied("act outside of the sandbox", "all"),
+        (CallAccess::Write(_) | CallAccess::Execute(_) | CallAccess::Outside(_), PermissionMode::Ask)
+        | (CallAccess::Execute(_) | CallAccess::Outside(_), PermissionMode::Workspace) => Ruling::Ask,
     }
 }
 

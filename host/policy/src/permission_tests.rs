@@ -7,6 +7,7 @@ fn each_mode_rules_as_documented() {
     let read = CallAccess::Read(PathBuf::from("/w/a"));
     let write = CallAccess::Write(PathBuf::from("/w/a"));
     let execute = CallAccess::Execute("ls".to_owned());
+    let outside = CallAccess::Outside("server__tool {}".to_owned());
     let sandboxed = CallAccess::Sandboxed("map".to_owned());
     let is = |mode, access: &CallAccess| match rule(mode, "tool", access) {
         Ruling::Allow => "allow",
@@ -25,6 +26,7 @@ fn each_mode_rules_as_documented() {
     ];
     for (mode, writing, executing) in table {
         assert_eq!((is(mode, &write), is(mode, &execute)), (writing, executing), "{mode}");
+        assert_eq!(is(mode, &outside), executing, "{mode}: like a command");
     }
 }
 

@@ -14,6 +14,8 @@ pub enum CallAccess {
     Write(PathBuf),
     /// Runs this command line on the host.
     Execute(String),
+    /// Calls this, with these arguments, in a program that runs outside of the sandbox with the user's rights.
+    Outside(String),
     /// Runs inside the sandbox of this extension; its grants already bound what it can do.
     Sandboxed(String),
     /// Touches nothing outside the process.

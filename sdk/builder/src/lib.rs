@@ -2,7 +2,7 @@
 //!
 //! An extension is a WebAssembly component, and few machines have what makes one when its author first types
 //! `capstan ext build`. This crate closes that gap with one module for each language. [`build`] turns a project folder into
-//! one `.wasm` file and refuses to hand over anything that is not a component; [`test`] runs the project's own tests
+//! one `.wasm` file and refuses to hand over anything that is not a component; [`test()`] runs the project's own tests
 //! natively; [`diagnose`] says how things stand and changes nothing.
 //!
 //! Rust: [`rust`] uses a toolchain that is installed, else what an earlier run left in the cache, else asks rustup, else

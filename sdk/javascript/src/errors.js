@@ -13,7 +13,8 @@ export function placesOf(error) {
   const { files, runs } = lines();
   const places = [];
   for (const frame of String(error?.stack ?? "").split("\n")) {
-    const found = /^\s*at (?:(.*?) \()?.*?:(\d+)(?::\d+)?\)?$/.exec(frame);
+    // QuickJS: `at name (file:line:column)`; StarlingMonkey: `name@file:line:column`.
+    const found = /^\s*at (?:(.*?) \()?.*?:(\d+)(?::\d+)?\)?$/.exec(frame) ?? /^([^@]*)@.*?:(\d+):\d+$/.exec(frame);
     if (!found) continue;
     const line = Number(found[2]);
     const run = runs.find(([from, count]) => line >= from && line < from + count);

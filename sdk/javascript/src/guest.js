@@ -21,9 +21,13 @@ function settle(produce, good, bad) {
   }
 }
 
-// An error of the contract is a bare text.
+// Errors that the engine throws by itself, mistakes of the code rather than answers for the model.
+const MISTAKES = [TypeError, ReferenceError, RangeError, SyntaxError];
+
+// An error of the contract is a bare text, so the log keeps the place.
 function refuse(error) {
-  if (error instanceof Error) log.debug(withPlaces(error));
+  if (MISTAKES.some((mistake) => error instanceof mistake)) log.warn(withPlaces(error));
+  else if (error instanceof Error) log.debug(withPlaces(error));
   throw messageOf(error);
 }
 

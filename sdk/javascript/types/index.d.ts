@@ -174,8 +174,8 @@ export interface Tool<S extends Schema = Schema> {
   /** Maps old or sloppy argument shapes to the present schema, before validation. */
   prepare?(args: unknown): Awaitable<unknown>;
   /**
-   * Runs one call. What it throws, a `TypeError` too, becomes the call's error with its message as the text that the model reads;
-   * the log gets the place, at the level `debug`.
+   * Runs one call. What it throws, a `TypeError` too, becomes the call's error with its message as the text that the model reads. The
+   * log gets the place: at the level `warn` for mistakes such as a `TypeError`, else at `debug`.
    */
   run(args: ValueOf<S>, call: Call): Awaitable<ToolOutput>;
 }

@@ -1,26 +1,16 @@
-// A gate in JavaScript: blocks a marked command, lets every other pass.
+// A gate in JavaScript: blocks a marked command, answers nonsense to another, lets every other pass.
 
-export const extension = {
-  describe() {
-    return {
-      id: "javascript-gate",
-      version: "0.1.0",
-      summary: "A gate in JavaScript.",
-      tools: [],
-      hooks: [{ stage: "before-tool-call", tools: ["bash"], priority: 0, onFailure: "standard" }],
-      planParsers: [],
-      compressors: [],
-      commands: [],
-      requests: [],
-      configSchema: undefined,
-      lifetime: "call",
-    };
-  },
-};
+import { block, defineExtension, pass } from "capstan-sdk";
 
-export const beforeToolCall = {
-  run(_context, call) {
-    const { command } = JSON.parse(call.arguments);
-    return command.includes("must-block-this") ? { tag: "block", val: "marked" } : { tag: "pass" };
+export default defineExtension({
+  summary: "A gate in JavaScript.",
+  hooks: {
+    beforeToolCall: {
+      tools: ["bash"],
+      run({ args: { command } }) {
+        if (command.includes("answer-nonsense")) return { tag: "nonsense" };
+        return command.includes("must-block-this") ? block("marked") : pass();
+      },
+    },
   },
-};
+});

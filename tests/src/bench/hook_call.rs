@@ -5,6 +5,7 @@ use crate::figure::{Figures, Unit};
 use crate::sandbox::{Place, context, runtime, shell_call, variant};
 use anyhow::{Context, Result, bail, ensure};
 use capstan_engine::Sandbox;
+use capstan_ports::ToolOutcome;
 use capstan_ports::hook::{GateVerdict, Hook};
 use capstan_ports::message::ToolCall;
 use capstan_tests::guest::Guest;
@@ -21,6 +22,8 @@ const CALLS: usize = 20_000;
 /// Before counting: the pool's slots, the branch predictors and the allocator are as in a running session.
 const WARM_UP_CALLS: usize = 1_000;
 const SPAWNS: usize = 300;
+/// Calls with 50 KB, which take a hundred times as long as the others.
+const RESULTS: usize = 1_000;
 
 /// A gate from Rust through the SDK; the figure that `sh` is compared with.
 const FRESH: &str = "hook_fresh";
@@ -36,6 +39,8 @@ pub(crate) fn measure(subject: &Subject, figures: &mut Figures) -> Result<()> {
         FRESH,
         "hook_fresh_bare",
         "hook_fresh_guard",
+        "hook_redactor",
+        "hook_trimmer",
         "hook_warm",
         "hook_wasip2",
         "hook_chain5",
@@ -66,6 +71,8 @@ pub(crate) fn measure(subject: &Subject, figures: &mut Figures) -> Result<()> {
                     continue;
                 }
                 "hook_fresh_bare" => bench.place.file("bare.wasm", &bare(Kept::No).build()?)?,
+                "hook_redactor" => subject.extensions.join("secret-redactor.wasm"),
+                "hook_trimmer" => subject.extensions.join("output-trimmer.wasm"),
                 "hook_fresh_guard" => subject.extensions.join("command-guard.wasm"),
                 _ => bench.place.file("kept.wasm", &bare(Kept::Yes).build()?)?,
             };
@@ -85,7 +92,10 @@ pub(crate) fn measure(subject: &Subject, figures: &mut Figures) -> Result<()> {
                 "qjs_fresh" => Some(250.0),
                 _ => None,
             };
-            let times = runtime()?.block_on(bench.calls(&file))?;
+            let times = match name {
+                "hook_redactor" | "hook_trimmer" => runtime()?.block_on(bench.results(&file))?,
+                _ => runtime()?.block_on(bench.calls(&file))?,
+            };
             figures.times(name, Unit::Microseconds, goal, &times);
         }
     }
@@ -135,6 +145,22 @@ impl Bench<'_> {
         Ok(times)
     }
 
+    /// Calls of a hook that rewrites results, each with 50 KB of a test run with a password in it.
+    async fn results(&self, file: &Path) -> Result<Vec<Duration>> {
+        let hook = self.hook(file).await?;
+        let (context, call) = (context(), call("bash", json!({ "command": "cargo test" })));
+        let outcome = ToolOutcome::text(test_run());
+        let answer = hook.after_tool_call(&context, &call, &outcome).await?;
+        ensure!(answer.is_some(), "{} leaves the result as it is", file.display());
+        let mut times = Vec::with_capacity(RESULTS);
+        for _ in 0..RESULTS {
+            let began = Instant::now();
+            hook.after_tool_call(&context, &call, &outcome).await?;
+            times.push(began.elapsed());
+        }
+        Ok(times)
+    }
+
     /// Makes sure that the minimal gate is one, and not merely quick.
     async fn looks_at_arguments(&self, file: &Path) -> Result<()> {
         let marked = call("bash", json!({ "command": "echo minimal-gate-must-block-this" }));
@@ -160,6 +186,17 @@ impl Bench<'_> {
         let extension = self.place.extension(self.sandbox, file).await?;
         extension.hook().with_context(|| format!("{} has no hook", file.display()))
     }
+}
+
+/// 50 KB, as much as the host lets a command print.
+fn test_run() -> String {
+    let mut text = "DB_PASSWORD=hunter22\n".to_owned();
+    let mut number = 0;
+    while text.len() < 50_000 {
+        number += 1;
+        text.push_str(&format!("test orders::{number:04}::the_token_of_a_request_is_checked ... ok\n"));
+    }
+    text + "test orders::last ... FAILED\n\ntest result: FAILED. 800 passed; 1 failed\n"
 }
 
 /// Times of one call after another of all of them, as a chain asks its members.

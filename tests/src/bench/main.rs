@@ -10,6 +10,7 @@ mod figure;
 mod hook_call;
 mod load;
 mod loop_overhead;
+mod mcp;
 mod memory;
 mod plan_step;
 mod sandbox;
@@ -43,7 +44,7 @@ struct Args {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
-    /// Only figures whose name, or whose group's name (client, hook_call, load, swap, loop_overhead, plan, session, memory), contains this
+    /// Only figures whose name, or whose group's name (client, hook_call, load, swap, loop_overhead, plan, session, memory, mcp), contains this
     #[arg(long, value_name = "NAME", default_value = "")]
     only: String,
 }
@@ -77,6 +78,7 @@ fn main() -> Result<()> {
     session::measure(&mut figures)?;
     session_list::measure(&mut figures)?;
     memory::measure(&mut figures)?;
+    mcp::measure(&subject, &mut figures)?;
     anyhow::ensure!(!figures.is_empty(), "no figure's name contains `{}`", args.only);
     figures.merge_into(&args.out)?;
     println!("{}", figures.table());

@@ -49,6 +49,11 @@ impl Running {
         self.child.id()
     }
 
+    /// What stands on stderr so far.
+    pub fn said(&self) -> String {
+        self.stderr.text()
+    }
+
     /// Waits until this stands on stderr.
     pub async fn says(&mut self, part: &str) -> Result<()> {
         while !self.stderr.text().contains(part) {

@@ -9,7 +9,9 @@ use std::path::Path;
 #[tokio::test]
 async fn the_recorded_cases_of_the_extensions_of_this_repository_hold() -> Result<()> {
     let product = product!()?;
-    for name in ["repo-map", "command-guard", "default-arguments"] {
+    for name in
+        ["repo-map", "command-guard", "default-arguments", "secret-redactor", "output-trimmer", "audit-log"]
+    {
         let wasm = product.install_built(name)?.to_string_lossy().into_owned();
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../extensions").join(name);
         let cases = sources.join(format!("{name}.cases.toml")).to_string_lossy().into_owned();

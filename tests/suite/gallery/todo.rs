@@ -4,6 +4,7 @@ use anyhow::{Context, Result};
 use capstan_provider::Answer;
 use capstan_provider::scripted::server::ScriptedServer;
 use capstan_tests::conversation::Conversation;
+use capstan_tests::node;
 use capstan_tests::product;
 use capstan_tests::product::Product;
 use capstan_tests::terminal::{Key, Terminal};
@@ -13,10 +14,8 @@ const PROMPT: &str = "> ";
 
 /// Whether it could be built on this machine.
 fn is_installed(product: &Product) -> Result<bool> {
-    let programs = std::env::var_os("PATH").unwrap_or_default();
-    let has = |name: &str| std::env::split_paths(&programs).any(|folder| folder.join(name).is_file());
-    if !has("node") || !has("npm") {
-        eprintln!("left out: todo is built from TypeScript, and node and npm are not installed");
+    if !node::is_usable() {
+        eprintln!("left out: todo is built from TypeScript, and there is no Node.js 20 with npm");
         return Ok(false);
     }
     product.install_built("todo")?;

@@ -18,6 +18,9 @@ use std::process::ExitCode;
 /// The texts of a project: where each goes, with `{{name}}` in both.
 type Files = &'static [(&'static str, &'static str)];
 
+/// Puts the address of the SDK into a text.
+type Fill = Box<dyn Fn(&str) -> String>;
+
 /// What a project begins as.
 struct Template {
     files: Files,
@@ -27,9 +30,6 @@ struct Template {
     /// The command that runs its own tests natively.
     test: &'static str,
 }
-
-/// What a text of a template becomes, as the language wants it.
-type Filling = Box<dyn Fn(&str) -> String>;
 
 /// Makes the project and says what to do with it.
 pub(super) fn run(home: &Home, options: &NewOptions) -> Result<ExitCode> {
@@ -42,7 +42,7 @@ pub(super) fn run(home: &Home, options: &NewOptions) -> Result<ExitCode> {
     let folder = home.workspace.join(options.dir.clone().unwrap_or_else(|| PathBuf::from(id.as_str())));
     let is_taken = folder.exists() && folder.read_dir().map_or(true, |mut entries| entries.next().is_some());
     ensure!(!is_taken, "{} is there already; name another folder with --dir", folder.display());
-    let (template, sdk): (_, Filling) = match options.lang {
+    let (template, sdk): (_, Fill) = match options.lang {
         Language::Rust => {
             let sdk = rust::dependency(options.sdk.as_deref(), &home.workspace, &folder)?;
             (rust::template(options.kind), Box::new(move |text| text.replace("{{sdk}}", &sdk)))

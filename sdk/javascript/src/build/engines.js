@@ -2,12 +2,13 @@
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 
-const STARLINGMONKEY = "@bytecodealliance/componentize-js";
+// componentize-js uses the second without naming it among its dependencies.
+const STARLINGMONKEY = ["@bytecodealliance/componentize-js", "@bytecodealliance/preview2-shim"];
+const PINNED = `${STARLINGMONKEY[0]}@0.23.0 ${STARLINGMONKEY[1]}@0.26.1`;
 
 export function componentize(project, parts) {
-  return project.engine === "quickjs" ? withQuickJs(parts) : withStarlingMonkey(project, parts);
+  return project.engine === "quickjs" ? withQuickJs(parts) : withStarlingMonkey(parts);
 }
 
 // Without async, so that it runs where the component model's async is off; without WASI, for it needs none.
@@ -24,14 +25,21 @@ async function withQuickJs({ wit, world, code }) {
   return component;
 }
 
-async function withStarlingMonkey(project, { work, wit, world, code }) {
-  let path;
+// Not among what the SDK depends on, because it is large: those who want it name it.
+async function starlingMonkey() {
   try {
-    path = project.require.resolve(STARLINGMONKEY);
+    const { _setPreopens } = await import(`${STARLINGMONKEY[1]}/filesystem`);
+    // Its tools are components themselves, which begin without any folder and read their input from one.
+    _setPreopens({ "/": "/" });
+    return await import(STARLINGMONKEY[0]);
   } catch (cause) {
-    throw new Error(`the engine starlingmonkey is not installed; run: npm install --save-dev --save-exact ${STARLINGMONKEY}@0.23.0`, { cause });
+    if (cause.code !== "ERR_MODULE_NOT_FOUND") throw cause;
+    throw new Error(`the engine starlingmonkey is not installed; run: npm install --save-dev --save-exact ${PINNED}`, { cause });
   }
-  const { componentize } = await import(pathToFileURL(path));
+}
+
+async function withStarlingMonkey({ work, wit, world, code }) {
+  const { componentize } = await starlingMonkey();
   const source = join(work, "extension.js");
   await writeFile(source, code);
   const { component } = await componentize({
