@@ -7,10 +7,14 @@ use capstan_policy::{Effective, Grants, Source, Trust};
 use capstan_ports::extension::{Access, Capability, Power};
 use capstan_ports::hook::{GateVerdict, HookError};
 use capstan_ports::message::text_of;
+use capstan_provider::Answer;
+use capstan_provider::scripted::server::ScriptedServer;
 use capstan_tests::composed::composed;
+use capstan_tests::conversation::Conversation;
 use capstan_tests::guest::{Guest, Hook, Request, Tool};
 use capstan_tests::probe;
 use capstan_tests::product;
+use capstan_tests::product::Product;
 use capstan_tests::sandboxed::{Place, call, hook_context, tool_context};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -323,5 +327,30 @@ async fn a_pipe_in_the_extension_folder_does_not_make_the_host_wait() -> Result<
     let list = product.run(&["ext", "list", "--json"]).await?.with_code(0).json()?;
     let states: Vec<_> = list.as_array().into_iter().flatten().map(|entry| entry["state"].clone()).collect();
     assert_eq!(states, ["active", "broken"]);
+    Ok(())
+}
+
+/// What a model that runs `echo ran` reads.
+async fn echoed(product: Product) -> Result<(Product, String)> {
+    let script = [Answer::call("bash", json!({"command": "echo ran"})), Answer::text("done")];
+    let server = ScriptedServer::play(script).await?;
+    let product = product.with_openai(&server.base_url());
+    product.run(&["-p", "go", "--permissions", "all"]).await?.with_code(0);
+    let result = Conversation::of(&server.requests()[1]).last_result()?;
+    Ok((product, result))
+}
+
+#[tokio::test]
+async fn a_gate_whose_configuration_is_wrong_stays_closed_until_the_user_acts() -> Result<()> {
+    let product = product!()?;
+    product.install_built("command-guard")?;
+    let (product, ran) = echoed(product).await?;
+    assert_eq!(ran.trim_end(), "ran");
+    product.configure("[extension.command-guard]\nask = 7\n")?;
+    let (product, denied) = echoed(product).await?;
+    assert!(denied.contains("what it guards stays denied") && denied.contains("ask"), "{denied}");
+    assert!(denied.contains("capstan ext revoke command-guard"), "{denied}");
+    product.run(&["ext", "revoke", "command-guard"]).await?.with_code(0);
+    assert_eq!(echoed(product).await?.1.trim_end(), "ran");
     Ok(())
 }

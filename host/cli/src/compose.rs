@@ -10,6 +10,7 @@ use crate::mcp::Mcp;
 use crate::model::{ConfiguredModels, NoModel};
 use crate::permit::{Permits, Person};
 use crate::prompts::Prompts;
+use crate::reload::ClosedGates;
 use crate::sessions::{self, Kept, Sessions, Which};
 use crate::{model, print, roles, roster, screen, secrets, usage};
 use anyhow::{Context, Result};
@@ -158,7 +159,8 @@ pub(crate) async fn assemble(
     }
     loop_config.on_retry = Some(Arc::new(tell_of_retry));
     let hooks = loop_config.hooks.clone();
-    let runtime = roster::runtime(&catalog, &natives, &[])?.with_trace(trace.clone());
+    let closed = ClosedGates::begin(&catalog).hooks();
+    let runtime = roster::runtime(&catalog, &natives, &closed)?.with_trace(trace.clone());
     let opened = runtime.open(loop_config, kept.log(), builtin.clone()).await?;
     let prompts = prompts(home, setup, grants)?;
     let (prompt_home, told) = (home.clone(), prompts.clone());
@@ -179,7 +181,7 @@ pub(crate) async fn assemble(
         own_memory,
         prompt: Box::new(move |tools| told.system(&prompt_home, tools)),
     }));
-    let notices = live.apply(&catalog, config, &[])?;
+    let notices = live.apply(&catalog, config, &closed)?;
     if has_extensions {
         notices.iter().for_each(|notice| warn(notice));
     }

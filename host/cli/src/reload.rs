@@ -5,42 +5,55 @@ use crate::catalog::{Catalog, Found, State};
 use crate::ext::stage_name;
 use crate::load::InForce;
 use async_trait::async_trait;
-use capstan_engine::{Extension, Interface};
-use capstan_ports::extension::{ExtensionId, FailureRule, HookStage};
+use capstan_engine::{Extension, Guarded, Interface};
+use capstan_ports::extension::{Descriptor, ExtensionId, FailureRule, HookStage};
 use capstan_ports::hook::{Amendment, GateVerdict, Hook, HookContext, HookError, Verdict};
 use capstan_ports::message::{AssistantMessage, Message, ToolCall};
 use capstan_ports::tool::ToolOutcome;
 use std::collections::{BTreeMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Gates that were in force and whose new bytes wait for the user. What they guarded stays denied: whoever can replace a
-/// file must not be able to open a gate with it.
+/// Gates that are to guard something and are not in force: those whose new bytes wait for the user, and those that cannot be used,
+/// because of their configuration for example. What they guard stays denied: whoever can replace a file must not be able to open a
+/// gate with it, and a slip of the pen must not either.
 #[derive(Default)]
 pub(crate) struct ClosedGates {
     gates: BTreeMap<ExtensionId, (PathBuf, Arc<dyn Hook>)>,
 }
 
 impl ClosedGates {
+    /// Closes the gates that a session begins without although the user has not switched them off.
+    pub(crate) fn begin(catalog: &Catalog) -> Self {
+        let mut closed = Self::default();
+        for found in &catalog.found {
+            if let (State::Broken(reason), Some(about)) = (&found.state, &found.about) {
+                let why = Why::Unfit(reason.clone());
+                closed.close(&found.path, &about.descriptor, why);
+            }
+        }
+        closed
+    }
+
+    fn close(&mut self, path: &Path, descriptor: &Descriptor, why: Why) {
+        let strict = descriptor
+            .hooks
+            .iter()
+            .filter(|hook| hook.stage == HookStage::BeforeToolCall || hook.on_failure == FailureRule::Closed);
+        let stages: HashSet<HookStage> = strict.map(|hook| hook.stage).collect();
+        if !stages.is_empty() {
+            let id = descriptor.id.clone();
+            let hook = Closed { id: id.to_string(), why, stages, guarded: Guarded::of(descriptor) };
+            self.gates.insert(id, (path.to_owned(), Arc::new(hook)));
+        }
+    }
+
     /// Closes the gates of those that were in force `before` and lost it without an act of the user, and forgets those about
     /// which the user has decided. Answers a line for each that is lifted and not followed by another.
     pub(crate) fn follow(&mut self, before: &[InForce], catalog: &Catalog) -> Vec<String> {
         for held in before {
-            let (id, extension) = (held.extension.id(), &held.extension);
-            let Some(hook) = extension.hook().filter(|_| is_undecided(id, &held.path, catalog)) else {
-                continue;
-            };
-            let hooks = &extension.descriptor().hooks;
-            let stages: HashSet<HookStage> = hooks
-                .iter()
-                .filter(|hook| {
-                    hook.stage == HookStage::BeforeToolCall || hook.on_failure == FailureRule::Closed
-                })
-                .map(|hook| hook.stage)
-                .collect();
-            if !stages.is_empty() {
-                let closed = Closed { id: id.to_string(), stages, hook };
-                self.gates.insert(id.clone(), (held.path.clone(), Arc::new(closed)));
+            if is_undecided(held.extension.id(), &held.path, catalog) {
+                self.close(&held.path, held.extension.descriptor(), Why::Changed);
             }
         }
         let mut lifted = Vec::new();
@@ -78,22 +91,37 @@ fn is_undecided(id: &ExtensionId, path: &PathBuf, catalog: &Catalog) -> bool {
     catalog.found.iter().any(waits)
 }
 
-/// Stands where a gate stood.
+/// Why a gate is closed.
+enum Why {
+    /// Its bytes are others.
+    Changed,
+    /// It cannot be used, with the reason.
+    Unfit(String),
+}
+
+/// Stands where a gate stood, or was to stand.
 struct Closed {
     id: String,
+    why: Why,
     /// At which it denies: the gate's own, and those at which it had asked not to be skipped.
     stages: HashSet<HookStage>,
-    /// The one before, for what it was about. It is not called any more.
-    hook: Arc<dyn Hook>,
+    guarded: Guarded,
 }
 
 impl Closed {
     fn reason(&self) -> String {
-        format!(
-            "the extension {0} has changed and waits for your answer; what it guards stays denied. To allow the new one: \
-             capstan ext allow {0}; to go on without it: capstan ext revoke {0}",
-            self.id
-        )
+        match &self.why {
+            Why::Changed => format!(
+                "the extension {0} has changed and waits for your answer; what it guards stays denied. To allow the new one: \
+                 capstan ext allow {0}; to go on without it: capstan ext revoke {0}",
+                self.id
+            ),
+            Why::Unfit(reason) => format!(
+                "the extension {0} cannot be used, and what it guards stays denied: {reason}. To go on without it: \
+                 capstan ext revoke {0}",
+                self.id
+            ),
+        }
     }
 
     fn denied(&self) -> HookError {
@@ -112,11 +140,11 @@ impl Hook for Closed {
     }
 
     fn handles(&self, stage: HookStage, tool: Option<&str>) -> bool {
-        self.stages.contains(&stage) && self.hook.handles(stage, tool)
+        self.stages.contains(&stage) && self.guarded.handles(stage, tool)
     }
 
     fn priority(&self, stage: HookStage) -> i32 {
-        self.hook.priority(stage)
+        self.guarded.priority(stage)
     }
 
     async fn before_turn(

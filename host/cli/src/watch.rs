@@ -86,7 +86,7 @@ impl Follower {
             live,
             loader,
             say,
-            closed: ClosedGates::default(),
+            closed: ClosedGates::begin(catalog),
             told,
             ready: watch::Sender::new(true),
             changed,

@@ -52,6 +52,38 @@ impl Subscription {
         });
         hooks.collect()
     }
+
+    fn is_about(&self, tool: Option<&str>) -> bool {
+        match (&self.tools, tool) {
+            (Some(tools), Some(tool)) => tools.is_match(tool),
+            (None, _) | (_, None) => true,
+        }
+    }
+}
+
+/// What the hooks of a descriptor are about, whether or not the extension can be used: a host that has to do without a gate knows
+/// by this what to keep closed.
+#[derive(Clone)]
+pub struct Guarded(Arc<[Subscription]>);
+
+impl Guarded {
+    /// What the hooks of this descriptor are about.
+    #[must_use]
+    pub fn of(descriptor: &Descriptor) -> Self {
+        Self(Subscription::of(descriptor))
+    }
+
+    /// Whether there is a hook at this stage that is about this tool, or about any where none is named.
+    #[must_use]
+    pub fn handles(&self, stage: HookStage, tool: Option<&str>) -> bool {
+        self.0.iter().any(|subscription| subscription.stage == stage && subscription.is_about(tool))
+    }
+
+    /// Where the hook at this stage stands among others; 0 where there is none.
+    #[must_use]
+    pub fn priority(&self, stage: HookStage) -> i32 {
+        self.0.iter().find(|subscription| subscription.stage == stage).map_or(0, |found| found.priority)
+    }
 }
 
 impl ComponentHook {
@@ -132,10 +164,7 @@ impl Hook for ComponentHook {
     }
 
     fn handles(&self, stage: HookStage, tool: Option<&str>) -> bool {
-        self.at(stage).is_some_and(|subscription| match (&subscription.tools, tool) {
-            (Some(tools), Some(tool)) => tools.is_match(tool),
-            (None, _) | (_, None) => true,
-        })
+        self.at(stage).is_some_and(|subscription| subscription.is_about(tool))
     }
 
     fn switched_off(&self, stage: HookStage) -> Option<&str> {

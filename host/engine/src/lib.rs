@@ -49,6 +49,7 @@ pub use abi::Interface;
 pub use compile::Compiler;
 pub use error::{CallError, EngineError, LoadError, LoadProblem};
 pub use extension::{Extension, ExtensionSettings};
+pub use hook::Guarded;
 pub use inspect::{Glance, Inspected, Surface};
 pub use limits::{LimitChange, LimitError, LimitTable, Limits, Role};
 pub use machine::Allocation;

@@ -75,7 +75,7 @@ async fn several_memories_share_one_limit() -> Result<()> {
 #[tokio::test]
 async fn a_component_of_many_parts_is_refused() -> Result<()> {
     let place = Place::new()?;
-    for count in [40, 1_000] {
+    for count in [80, 1_000] {
         let problem = load_problem(&place, &instances("", count)?).await?;
         assert!(!matches!(problem, LoadProblem::TypeMismatch { .. }), "{count}: {problem}");
         assert!(problem.to_string().contains("instances"), "{count}: {problem}");
