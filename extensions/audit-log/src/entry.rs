@@ -6,7 +6,8 @@ use capstan_sdk::prelude::*;
 use serde_json::Value;
 
 use crate::settings::Config;
-use crate::{glob, time};
+use crate::time;
+use capstan_sdk::glob;
 
 /// Bytes of arguments and results that are kept, where they are.
 const MAX_TEXT: usize = 300;

@@ -4,7 +4,6 @@
 //! which they came. So no state is needed between events: each gets a fresh instance, and what is kept lies in the storage.
 
 mod entry;
-mod glob;
 mod record;
 mod settings;
 mod time;

@@ -5,7 +5,6 @@
 //! one-liner or a compiled program is not looked into. The wall is the host's permission mode.
 
 mod finding;
-mod glob;
 mod paths;
 mod reader;
 mod rules;
@@ -15,6 +14,7 @@ mod unwrap;
 mod walk;
 mod words;
 
+use capstan_sdk::glob;
 use capstan_sdk::prelude::*;
 use serde_json::Value;
 

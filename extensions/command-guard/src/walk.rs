@@ -5,7 +5,8 @@ use crate::script::{Command, Part, Pipeline, Redirect, Script, Word};
 use crate::settings::{Config, Rule, Unreadable};
 use crate::unwrap::{self, Inner, program};
 use crate::words::{self, Argument, Variables};
-use crate::{glob, paths, reader, rules};
+use crate::{paths, reader, rules};
+use capstan_sdk::glob;
 
 /// Shells within shells beyond this are refused as unreadable.
 const MAX_LAYERS: usize = 12;

@@ -4,12 +4,12 @@
 //! It is a net, not a proof: a secret that looks like ordinary text passes. It runs after other hooks, and a result that it
 //! cannot check becomes an error instead of reaching the model.
 
-mod glob;
 mod scan;
 mod settings;
 
 use std::collections::BTreeMap;
 
+use capstan_sdk::glob;
 use capstan_sdk::prelude::*;
 use serde_json::{Map, Value};
 

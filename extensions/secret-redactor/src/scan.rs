@@ -13,8 +13,8 @@ mod names;
 mod tokens;
 mod values;
 
-use crate::glob;
 use crate::settings::Config;
+use capstan_sdk::glob;
 
 /// A credential: where it stands, in bytes, and what the placeholder calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,15 +4,13 @@
 use capstan_sdk::prelude::*;
 
 /// Patterns as grants have them, and what each is for.
-const HOSTS: [(&str, &str); 24] = [
+const HOSTS: [(&str, &str); 22] = [
     ("https://docs.rs", "Documentation of Rust crates."),
     ("https://doc.rust-lang.org", "Documentation of Rust and its standard library."),
     ("https://docs.python.org", "Documentation of Python and its standard library."),
-    ("https://pypi.org", "Descriptions of Python packages."),
     ("https://*.readthedocs.io", "Documentation that projects publish there."),
     ("https://developer.mozilla.org", "Documentation of the web's languages and interfaces."),
     ("https://nodejs.org", "Documentation of Node.js."),
-    ("https://registry.npmjs.org", "Descriptions of npm packages."),
     ("https://www.typescriptlang.org", "Documentation of TypeScript."),
     ("https://react.dev", "Documentation of React."),
     ("https://go.dev", "Documentation of Go."),

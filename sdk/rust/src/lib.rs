@@ -103,6 +103,7 @@ mod descriptor;
 mod error;
 mod extension;
 pub mod files;
+pub mod glob;
 mod guest;
 mod hook;
 mod host;

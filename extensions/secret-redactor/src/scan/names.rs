@@ -1,8 +1,8 @@
 //! Which names stand before secrets.
 
 use super::values::Weight;
-use crate::glob;
 use crate::settings::Config;
+use capstan_sdk::glob;
 
 /// Longer names are sentences.
 const MAX_NAME: usize = 80;

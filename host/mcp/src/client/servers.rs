@@ -25,7 +25,7 @@ const BESIDE: u32 = 6;
 ///
 /// # async fn example(approvals: Approvals) -> Result<(), Box<dyn std::error::Error>> {
 /// let settings = ServerSettings { command: Some("my-server".into()), ..ServerSettings::default() };
-/// let servers = Servers::new([Server::new("mine", settings)?], approvals, "/work/here");
+/// let servers = Servers::new([Server::new("mine", settings)?], approvals, "/project");
 /// for notice in servers.start().await {
 ///     eprintln!("{notice}");
 /// }

@@ -1,7 +1,14 @@
-//! Globs with `*` (any text) and `?` (one character).
+//! Globs with `*` (any text) and `?` (one character), for lists of names in a configuration: the same that filter hooks by tool.
 
 /// Whether the whole text matches. Takes time proportional to pattern times text at worst.
-pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+///
+/// ```
+/// use capstan_sdk::glob;
+/// assert!(glob::matches("git *", "git push") && glob::matches("r??d", "read"));
+/// assert!(!glob::matches("git", "git push"));
+/// ```
+#[must_use]
+pub fn matches(pattern: &str, text: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let text: Vec<char> = text.chars().collect();
     let (mut at_pattern, mut at_text) = (0, 0);
@@ -29,3 +36,7 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     }
     pattern[at_pattern..].iter().all(|rest| *rest == '*')
 }
+
+#[cfg(test)]
+#[path = "glob_tests.rs"]
+mod tests;
