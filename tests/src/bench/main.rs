@@ -7,6 +7,7 @@
 mod client;
 mod driven;
 mod figure;
+mod guest_size;
 mod hook_call;
 mod load;
 mod loop_overhead;
@@ -44,7 +45,7 @@ struct Args {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
-    /// Only figures whose name, or whose group's name (client, hook_call, load, swap, loop_overhead, plan, session, memory, mcp), contains this
+    /// Only figures whose name, or whose group's name (client, hook_call, guest_size, load, swap, loop_overhead, plan, session, memory, mcp), contains this
     #[arg(long, value_name = "NAME", default_value = "")]
     only: String,
 }
@@ -71,6 +72,7 @@ fn main() -> Result<()> {
     let mut figures = Figures::matching(&args.only);
     client::measure(&subject, &mut figures)?;
     hook_call::measure(&subject, &mut figures)?;
+    guest_size::measure(&subject, &mut figures)?;
     load::measure(&subject, &mut figures)?;
     swap::measure(&subject, &mut figures)?;
     loop_overhead::measure(&mut figures)?;
