@@ -4,7 +4,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a change waits for another process to finish its own.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
@@ -30,6 +30,9 @@ pub(crate) enum OpenError {
     Newer { found: i32, known: i32 },
 }
 
+/// Between two questions to a file that is busy.
+const PAUSE: Duration = Duration::from_millis(2);
+
 const COMMON: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_NOFOLLOW);
 
 /// Opens a file for reading and writing, and makes it, its folder and its tables where they are not there.
@@ -44,7 +47,7 @@ pub(crate) fn open(path: &Path, layout: &Layout, patience: Duration) -> Result<C
     }
     let mut connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | COMMON)?;
     connection.busy_timeout(patience)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    write_ahead(&connection, patience)?;
     connection.pragma_update(None, "synchronous", layout.synchronous)?;
     if version(&connection)? == 0 {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -56,6 +59,22 @@ pub(crate) fn open(path: &Path, layout: &Layout, patience: Duration) -> Result<C
         transaction.commit()?;
     }
     known(connection, layout)
+}
+
+/// Switches to the write-ahead log. Where two programs do that to a new file at the same time, SQLite answers one of them at once that
+/// the file is busy, whatever the patience of its connection: waiting there could wait for ever. So it is asked again.
+fn write_ahead(connection: &Connection, patience: Duration) -> rusqlite::Result<()> {
+    let began = Instant::now();
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(reason) if is_busy(&reason) && began.elapsed() < patience => std::thread::sleep(PAUSE),
+            other => return other,
+        }
+    }
+}
+
+fn is_busy(reason: &rusqlite::Error) -> bool {
+    reason.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
 }
 
 /// Opens a file that is there, for reading only: nothing of it can be changed through this connection. `None` while its maker
